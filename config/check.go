@@ -1,0 +1,229 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// checker judges what a form cannot see: whether names are known and values fit each other. It says
+// nothing about what the reader complained of already.
+type checker struct {
+	*reader
+	c        *Config
+	checks   vocabulary
+	places   vocabulary
+	sites    vocabulary
+	maps     vocabulary
+	services vocabulary
+}
+
+// vocabulary is the names of one kind that may be referred to.
+type vocabulary struct {
+	noun  string
+	words []string
+	known map[string]bool
+}
+
+func vocabularyOf[T any](noun string, things []T, name func(T) string) vocabulary {
+	v := vocabulary{noun: noun, known: make(map[string]bool, len(things))}
+	for _, t := range things {
+		v.words = append(v.words, name(t))
+		v.known[name(t)] = true
+	}
+	return v
+}
+
+func newChecker(r *reader, c *Config) *checker {
+	place := func(p Place) string { return p.Name }
+	k := &checker{
+		reader:   r,
+		c:        c,
+		checks:   vocabularyOf("check", c.Checks, func(ch Check) string { return ch.Name }),
+		places:   vocabularyOf("place", c.Places, place),
+		maps:     vocabularyOf("map", c.Maps, func(m Map) string { return m.Name }),
+		services: vocabularyOf("service", c.Services, func(s Service) string { return s.Name }),
+	}
+	var sites []Place
+	for _, p := range c.Places {
+		if p.Kind == Site {
+			sites = append(sites, p)
+		}
+	}
+	k.sites = vocabularyOf("site", sites, place)
+	return k
+}
+
+// all judges the whole config.
+func (k *checker) all() {
+	k.doors()
+	for _, ch := range k.c.Checks {
+		k.check(ch)
+	}
+	k.placeNames()
+	for _, p := range k.c.Partners {
+		k.partner(p)
+	}
+	for _, m := range k.c.Maps {
+		k.geoMap(m)
+	}
+	for _, s := range k.c.Services {
+		k.service(s)
+	}
+	k.distances()
+	k.zones()
+	for i, d := range k.c.Drains {
+		k.drain(itemPath("drains", i), d)
+	}
+}
+
+// error notes what is wrong at a path, or at the nearest key above it that the operator wrote.
+func (k *checker) error(path, format string, args ...any) {
+	k.note(Problem{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// warn notes what is likely not meant, or not done yet.
+func (k *checker) warn(path, format string, args ...any) {
+	k.note(Problem{Path: path, Message: fmt.Sprintf(format, args...), Warning: true})
+}
+
+func (k *checker) note(p Problem) {
+	for above := p.Path; ; above = parentPath(above) {
+		if pos, ok := k.c.positions[above]; ok || above == "" {
+			p.Pos = pos
+			break
+		}
+	}
+	k.problems = append(k.problems, p)
+}
+
+// given tells whether the operator wrote the key.
+func (k *checker) given(path string) bool {
+	_, ok := k.c.positions[path]
+	return ok
+}
+
+// sound tells whether the keys of a mapping, or all of it, were read without a fault.
+func (k *checker) sound(path string, keys ...string) bool {
+	if len(keys) == 0 {
+		return !k.spoilt[path]
+	}
+	for _, key := range keys {
+		if k.spoilt[keyPath(path, key)] {
+			return false
+		}
+	}
+	return true
+}
+
+// refer checks that a name that stands at a path is known.
+func (k *checker) refer(path, name string, to vocabulary) bool {
+	if name == "" || k.spoilt[path] {
+		return false
+	}
+	if !to.known[name] {
+		k.error(path, "no %s is named %s%s", to.noun, name, k.meant(name, to.words))
+	}
+	return to.known[name]
+}
+
+// doors checks that the admin door and the DNS server do not want one socket.
+func (k *checker) doors() {
+	for _, l := range k.c.Server.Listen {
+		if l == k.c.Admin.Listen {
+			k.error("admin.listen", "%s is an address of server.listen, too", l)
+		}
+	}
+}
+
+// check judges one check: its times, and whether the rule can hold.
+func (k *checker) check(ch Check) {
+	path := keyPath("checks", ch.Name)
+	if k.sound(path, "interval", "timeout") && ch.Timeout > ch.Interval {
+		k.error(path+".timeout", "%s is more than the interval of %s", Duration(ch.Timeout), Duration(ch.Interval))
+	}
+	if k.sound(path, "window", "fall", "rise") {
+		k.rule(path, ch)
+	}
+	k.status(keyPath(path, string(ch.Kind))+".status", ch.Status)
+	switch ch.Kind {
+	case CheckDNS, CheckTLS, CheckGRPC, CheckExec, CheckICMP:
+		k.warn(keyPath(path, string(ch.Kind)), "this version does not run %s checks yet: endpoints with this check count as healthy", ch.Kind)
+	}
+}
+
+// rule judges the numbers of the withdraw and restore rule.
+func (k *checker) rule(path string, ch Check) {
+	possible := true
+	for _, bound := range []struct {
+		key   string
+		value int
+	}{{"fall", ch.Fall}, {"rise", ch.Rise}} {
+		if bound.value <= ch.Window {
+			continue
+		}
+		possible = false
+		if k.given(keyPath(path, bound.key)) {
+			k.error(keyPath(path, bound.key), "%d is more than the window of %d", bound.value, ch.Window)
+		} else {
+			k.error(path+".window", "%s: %d (the default) is more than the window of %d: set %s with window", bound.key, bound.value, ch.Window, bound.key)
+		}
+	}
+	if possible && ch.Fall+ch.Rise <= ch.Window {
+		k.error(k.firstGiven(path, "fall", "rise", "window"), "fall %d and rise %d fit into the window of %d side by side, so both could hold at once: together they must be more than the window",
+			ch.Fall, ch.Rise, ch.Window)
+	}
+}
+
+// firstGiven is the path of the first key that the operator wrote, or of the mapping.
+func (k *checker) firstGiven(path string, keys ...string) string {
+	for _, key := range keys {
+		if k.given(keyPath(path, key)) {
+			return keyPath(path, key)
+		}
+	}
+	return path
+}
+
+// status checks that no range of codes ends before it begins.
+func (k *checker) status(path, status string) {
+	for part := range strings.SplitSeq(status, ",") {
+		if low, high, ok := strings.Cut(part, "-"); ok && low > high && k.sound(path) {
+			k.error(path, "%s ends before it begins", part)
+		}
+	}
+}
+
+// placeNames checks that no name is both a datacenter's and a site's.
+func (k *checker) placeNames() {
+	kinds := make(map[string]PlaceKind, len(k.c.Places))
+	for _, p := range k.c.Places {
+		if kind, ok := kinds[p.Name]; ok && kind != p.Kind {
+			k.error(keyPath("sites", p.Name), "is a datacenter, too: at %s; a place is one or the other", k.c.At(keyPath("datacenters", p.Name)))
+		}
+		kinds[p.Name] = p.Kind
+	}
+}
+
+// drain checks that a drain drains something.
+func (k *checker) drain(path string, d Drain) {
+	place := k.refer(path+".target", d.Target, k.places)
+	service := k.refer(path+".service", d.Service, k.services)
+	if !place || !service {
+		return
+	}
+	for _, s := range k.c.Services {
+		if s.Name == d.Service && !s.gives(d.Target) && k.sound("services."+s.Name+".at") {
+			k.warn(path+".service", "%s has no address in %s: nothing is drained", d.Service, d.Target)
+		}
+	}
+}
+
+// gives tells whether a place is part of the service.
+func (s Service) gives(place string) bool {
+	for _, m := range s.At {
+		if m.Place == place {
+			return true
+		}
+	}
+	return false
+}

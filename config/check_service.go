@@ -1,0 +1,111 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// service judges one service.
+func (k *checker) service(s Service) {
+	path := keyPath("services", s.Name)
+	k.refer(path+".check", s.Check, k.checks)
+	if k.refer(path+".map", s.Map, k.maps) && k.sound(path, "steer") && !slices.Contains(s.Steer, StageGeo) {
+		k.warn(path+".map", "is not used: geo is not among the stages of steer")
+	}
+	if k.sound(path, "ttl", "ttl_min") && s.TTLMin > s.TTL {
+		k.error(path+".ttl_min", "%d is more than the ttl of %d", s.TTLMin, s.TTL)
+	}
+	for _, m := range s.At {
+		k.member(keyPath(path+".at", m.Place), m)
+	}
+	k.sharedAddresses(path, s)
+}
+
+// member judges a place's part in a service.
+func (k *checker) member(path string, m Member) {
+	if !k.places.known[m.Place] && ownName.pattern.MatchString(m.Place) {
+		k.error(path, "no place is named %s%s", m.Place, k.meant(m.Place, k.places.words))
+	}
+	if k.given(path + ".check") {
+		k.refer(path+".check", m.Check, k.checks)
+	}
+	if k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Addresses) && len(m.Addresses) > 0 {
+		k.error(path+".min_healthy", "%d is more than the number of addresses, %d: the place would never serve", m.MinHealthy.Count, len(m.Addresses))
+	}
+}
+
+// sharedAddresses warns of one address in two places of a service.
+func (k *checker) sharedAddresses(path string, s Service) {
+	first := map[netip.Addr]string{}
+	for _, m := range s.At {
+		at := keyPath(path+".at", m.Place)
+		if k.given(at + ".addresses") {
+			at += ".addresses"
+		}
+		if !k.sound(at) {
+			continue
+		}
+		for i, a := range m.Addresses {
+			here := itemPath(at, i)
+			if earlier := first[a]; earlier != "" {
+				k.warn(here, "%s stands in two places of this service: first at %s", a, k.c.At(earlier))
+				continue
+			}
+			first[a] = here
+		}
+	}
+}
+
+// distances warns of places that distance should pick but cannot, since they have no location.
+func (k *checker) distances() {
+	places := make(map[string]Place, len(k.c.Places))
+	for _, p := range k.c.Places {
+		places[p.Name] = p
+	}
+	told := map[string]bool{}
+	for _, s := range k.c.Services {
+		how, strict := k.byDistance(s)
+		if how == "" || !strict && !s.anyLocated(places) {
+			continue
+		}
+		for _, m := range s.At {
+			p, ok := places[m.Place]
+			if !ok || p.Located || p.PartnersOnly || told[p.Name] {
+				continue
+			}
+			told[p.Name] = true
+			path := keyPath(p.Kind.section(), p.Name)
+			if k.sound(path) {
+				k.warn(path, "has no location, so %s of service %s never picks it by distance", how, s.Name)
+			}
+		}
+	}
+}
+
+// byDistance tells by what a service looks for near places, and whether the operator asked for that in words.
+func (k *checker) byDistance(s Service) (how string, strict bool) {
+	if !slices.Contains(s.Steer, StageGeo) {
+		return "", false
+	}
+	if s.Map == "" {
+		return "the geo stage", false
+	}
+	for _, m := range k.c.Maps {
+		if m.Name == s.Map && slices.ContainsFunc(m.Rules, func(r Rule) bool { return r.Nearest }) {
+			return "map " + m.Name, true
+		}
+	}
+	return "", false
+}
+
+func (s Service) anyLocated(places map[string]Place) bool {
+	return slices.ContainsFunc(s.At, func(m Member) bool { return places[m.Place].Located })
+}
+
+// section is the key of the config under which places of a kind stand.
+func (p PlaceKind) section() string {
+	if p == Site {
+		return "sites"
+	}
+	return "datacenters"
+}

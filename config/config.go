@@ -1,0 +1,304 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Config is what the operator said, typed, checked and with every default filled in. It is
+// immutable once [Load] or [Parse] has returned it. Lists keep the order of the files.
+type Config struct {
+	File  string   // the main file, as it was named
+	Files []string // every file that was read, and the drop-in folder: what a watcher watches
+
+	Server   Server
+	Admin    Admin
+	Geo      Geo
+	Checks   []Check
+	Places   []Place // datacenters first, then sites
+	BGP      BGP
+	Partners []Partner
+	Maps     []Map
+	Services []Service
+	Zones    []Zone
+	Drains   []Drain
+
+	positions map[string]Pos // by dotted path
+	hash      string
+}
+
+// Server says where DNS questions are answered.
+type Server struct {
+	Listen  []netip.AddrPort
+	State   string // path of the bbolt file
+	NSID    string // empty: the host name
+	Explain []netip.Prefix
+}
+
+// Admin says where the operator's HTTP door is.
+type Admin struct {
+	Listen netip.AddrPort // the zero value: off
+}
+
+// Geo names the databases that place an address on the globe.
+type Geo struct {
+	Database string // "builtin" or a path
+	ASN      string // a path, or empty
+}
+
+// CheckKind is the protocol a check speaks.
+type CheckKind string
+
+// The kinds of check that a config can name.
+const (
+	CheckHTTP  CheckKind = "http"
+	CheckHTTPS CheckKind = "https"
+	CheckTCP   CheckKind = "tcp"
+	CheckTLS   CheckKind = "tls"
+	CheckDNS   CheckKind = "dns"
+	CheckGRPC  CheckKind = "grpc"
+	CheckExec  CheckKind = "exec"
+	CheckICMP  CheckKind = "icmp"
+)
+
+// Check says how an endpoint is probed and when the rule withdraws and restores it.
+type Check struct {
+	Name     string
+	Kind     CheckKind
+	Port     uint16
+	Method   string // http, https
+	Path     string // http, https
+	Host     string // http, https: Host header and TLS server name; empty: the address
+	Status   string // http, https: "200-299,304"
+	Body     string // http, https: a text that the body must hold; empty: any body
+	Interval time.Duration
+	Timeout  time.Duration
+	Window   int
+	Fall     int
+	Rise     int
+
+	Query     string   // dns: the name that is asked for
+	QueryType string   // dns: the type that is asked for
+	Service   string   // grpc: whose health is asked for; empty: the server's as a whole
+	Command   []string // exec: the command and its arguments
+}
+
+// PlaceKind tells a datacenter from a site.
+type PlaceKind uint8
+
+const (
+	// Datacenter is a place that every client may be sent to.
+	Datacenter PlaceKind = iota
+	// Site is a CDN site: offered only to clients matched to it.
+	Site
+)
+
+// Place is a datacenter or a site.
+type Place struct {
+	Name                string
+	Kind                PlaceKind
+	Located             bool
+	Latitude, Longitude float64
+	Weight              int  // default 100
+	PartnersOnly        bool // only partners' networks lead here, never geography
+}
+
+// BGP is our side of every session.
+type BGP struct {
+	ASN      uint32
+	RouterID netip.Addr
+	Listen   []netip.AddrPort
+}
+
+// Partner is a network that wants its clients on the site inside it.
+type Partner struct {
+	Name        string
+	Site        string
+	Peers       []Peer
+	Networks    []netip.Prefix
+	Accept      Accept
+	Communities []Community
+	Stale       time.Duration
+	Shadow      bool
+}
+
+// Peer is one BGP session of a partner.
+type Peer struct {
+	Address      netip.Addr
+	Port         uint16
+	ASN          uint32
+	Passive      bool
+	PasswordFile string
+}
+
+// Accept bounds what is believed of a partner's announcements.
+type Accept struct {
+	Within      []netip.Prefix // empty: anything
+	Origins     []uint32       // empty: any origin
+	IPv4        Lengths
+	IPv6        Lengths
+	MaxPrefixes int
+}
+
+// Lengths is an inclusive range of prefix lengths.
+type Lengths struct{ Min, Max int }
+
+// Community maps one BGP community to what it means for steering.
+type Community struct {
+	Value  string // "64501:50" or large "64501:1:50"
+	Ignore bool
+	Prefer uint32 // local preference, when not Ignore
+}
+
+// Map is a named list of geo rules; the first match wins.
+type Map struct {
+	Name  string
+	Rules []Rule
+}
+
+// Rule sends the clients that fit every given key to tiers of places.
+type Rule struct {
+	Country, Region, Continent, City string // empty: any
+	ASN                              uint32 // 0: any
+	Networks                         []netip.Prefix
+	Nearest                          bool       // to: nearest
+	To                               [][]string // tiers of place names; nil with Nearest
+}
+
+// Stage is one step by which a service looks for places.
+type Stage uint8
+
+const (
+	// StagePartners follows the networks that partners announce.
+	StagePartners Stage = iota
+	// StageGeo follows the service's map, or distance.
+	StageGeo
+	// StageDatacenters takes all datacenters as one tier.
+	StageDatacenters
+)
+
+// Pick is how places are taken from a tier.
+type Pick uint8
+
+const (
+	// PickWeighted draws at random by weight, for each query.
+	PickWeighted Pick = iota
+	// PickHash keeps one client network on one place (rendezvous hashing).
+	PickHash
+)
+
+// AllDownMode says what is answered when nothing serves.
+type AllDownMode uint8
+
+const (
+	// AllDownServe answers as if all were up.
+	AllDownServe AllDownMode = iota
+	// AllDownNodata answers with no data.
+	AllDownNodata
+	// AllDownServfail answers SERVFAIL.
+	AllDownServfail
+	// AllDownAddresses answers with a fixed list.
+	AllDownAddresses
+)
+
+// AllDown is what is answered when nothing serves.
+type AllDown struct {
+	Mode      AllDownMode
+	Addresses []netip.Addr // with AllDownAddresses
+}
+
+// MaxAddresses bounds max_addresses: so many addresses of either family fit an answer of 1232 bytes
+// with a long name.
+const MaxAddresses = 32
+
+// Service is a thing that clients want and places give.
+type Service struct {
+	Name         string
+	Check        string // empty: always healthy
+	TTL          uint32 // seconds
+	TTLMin       uint32 // seconds
+	Steer        []Stage
+	Map          string // empty: nearest by distance
+	Answer       int    // places in one answer; 0: all of the winning tier
+	Pick         Pick
+	AllDown      AllDown
+	MaxAddresses int
+	At           []Member
+}
+
+// Member is a place's part in a service.
+type Member struct {
+	Place      string
+	Addresses  []netip.Addr
+	Weight     int    // the place's weight where the member gives none
+	Check      string // the service's check where the member gives none
+	MinHealthy Share
+}
+
+// Share is a count or a percentage of a place's endpoints.
+type Share struct {
+	Count   int
+	Percent int // used when not 0
+}
+
+// Of gives the number of endpoints that the share asks of n, rounded up, between 1 and n for n > 0.
+func (s Share) Of(n int) int {
+	k := s.Count
+	if s.Percent > 0 {
+		k = (n*s.Percent + 99) / 100
+	}
+	return max(1, min(k, n))
+}
+
+// Zone is a zone that this server is authoritative for.
+type Zone struct {
+	Path       string // dotted path of its key, as [Config.At] takes it
+	Name       string // lower case, with a final dot
+	TTL        uint32 // seconds: default of records without one
+	SOA        *SOA   // nil: the key is not given; the zone may bring its own
+	NS         []string
+	File       string // path of the master file; empty: none
+	FileText   string // its content
+	Records    string // master-file text from the config
+	RecordsPos Pos    // where the first line of Records stands
+	Services   []ZoneService
+}
+
+// SOA is the start of authority as the config gives it.
+type SOA struct {
+	MName, RName string // empty: the first name server, "hostmaster"
+	Auto         bool   // serial: auto
+	Serial       uint32
+	Refresh      uint32 // seconds, as the three that follow
+	Retry        uint32
+	Expire       uint32
+	Minimum      uint32
+}
+
+// ZoneService binds a name of a zone to a service.
+type ZoneService struct {
+	Name    string // relative to the zone; "@" is the apex
+	Service string
+}
+
+// Drain keeps a place out of the answers by the operator's will.
+type Drain struct {
+	Target  string // a place
+	Service string // empty: every service
+	Until   time.Time
+	Reason  string
+	By      string
+	Hard    bool
+	Pos     Pos
+}
+
+// Over tells whether the drain has run out at the given time.
+func (d Drain) Over(now time.Time) bool { return !d.Until.IsZero() && !now.Before(d.Until) }
+
+// At gives the position of the key at a dotted path, as "services.video.at.nsk" or
+// "drains[0].target"; the zero Pos when nothing stands there.
+func (c *Config) At(path string) Pos { return c.positions[path] }
+
+// Hash is 8 hex digits of the content: two servers with the same are configured alike. It
+// covers every key but server and admin, which differ by nature, and the text of the zone files.
+func (c *Config) Hash() string { return c.hash }

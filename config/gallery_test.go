@@ -1,0 +1,75 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files; commit a change only when it is understood")
+
+// gallery names the configs of a folder below testdata.
+func gallery(t testing.TB, folder string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no configs in testdata/%s: %v", folder, err)
+	}
+	return files
+}
+
+// told is what an operator reads about a config: a line for each problem.
+func told(ps Problems) string {
+	var b strings.Builder
+	for _, p := range ps {
+		b.WriteString(p.String() + "\n")
+	}
+	return b.String()
+}
+
+// golden compares a text with the file beside a config.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+func TestBadConfigIsRefusedInTheseWords(t *testing.T) {
+	for _, file := range gallery(t, "bad") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel() // readings share the table of forms
+			_, ps := Load(file)
+			if ps.Err() == nil {
+				t.Fatal("it loads")
+			}
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps))
+		})
+	}
+}
+
+func TestGoodConfigLoads(t *testing.T) {
+	for _, file := range gallery(t, "good") {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel() // readings share the table of forms
+			_, ps := Load(file)
+			if err := ps.Err(); err != nil {
+				t.Errorf("it is refused:\n%v", err)
+			}
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps.Warnings()))
+		})
+	}
+}

@@ -1,0 +1,168 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source is the text of one config file.
+type Source struct {
+	File string // as the operator named it; relative paths in the text start from its folder
+	Text []byte
+}
+
+// Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the zone files
+// they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
+func Load(file string) (*Config, Problems) {
+	sources, problems := gather(file)
+	c, more := Parse(sources...)
+	c.File = file
+	c.Files = slices.Insert(c.Files, len(sources), dropinFolder(file))
+	return c, inOrder(append(problems, more...), c.Files)
+}
+
+// dropinFolder is where the drop-ins of a config file stand.
+func dropinFolder(file string) string { return file + ".d" }
+
+// gather reads the main file and the drop-ins. The main file is always the first source.
+func gather(file string) ([]Source, Problems) {
+	var problems Problems
+	text, err := readText(file)
+	if err != nil {
+		problems = append(problems, Problem{Pos: Pos{File: file}, Message: "cannot be read: " + cause(err)})
+	}
+	sources := []Source{{file, text}}
+	folder := dropinFolder(file)
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		problems = append(problems, Problem{Pos: Pos{File: folder}, Message: "cannot be read: " + cause(err)})
+	}
+	for _, e := range entries {
+		dropin := filepath.Join(folder, e.Name())
+		switch ext := filepath.Ext(e.Name()); {
+		case strings.HasPrefix(e.Name(), "."):
+		case ext == ".yml":
+			problems = append(problems, Problem{Pos: Pos{File: dropin}, Warning: true, Message: "is not read: the name of a drop-in ends in .yaml"})
+		case ext == ".yaml":
+			text, err := readText(dropin)
+			if err != nil {
+				problems = append(problems, Problem{Pos: Pos{File: dropin}, Message: "cannot be read: " + cause(err)})
+			}
+			sources = append(sources, Source{dropin, text})
+		}
+	}
+	return sources, problems
+}
+
+// readText reads a config file, and no more of it than it takes to see that it is too large.
+func readText(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxText+1))
+}
+
+// cause is an error of the file system without the path, which the message names already.
+func cause(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// Parse reads texts as [Load] reads files: the first as the main file, the rest as drop-ins in order.
+// Zone files are read from disk.
+func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readZoneFile, sources...) }
+
+// ParseWith is [Parse] with zone files that come from elsewhere: zoneFile gives the text of the file at a path.
+func ParseWith(zoneFile func(path string) (string, error), sources ...Source) (*Config, Problems) {
+	root := &node{shape: isNothing}
+	var problems Problems
+	var files []string
+	for i, s := range sources {
+		tree, faults := parseText(s)
+		problems = append(problems, faults...)
+		if i == 0 {
+			root = tree
+		} else {
+			problems = append(problems, merge(root, tree)...)
+		}
+		files = append(files, s.File)
+	}
+	c, more := read(root)
+	c.Files = files
+	problems = append(append(problems, more...), c.readZoneFiles(zoneFile)...)
+	c.hash = fingerprint(root, c.Zones)
+	return c, inOrder(problems, c.Files)
+}
+
+// read turns the merged tree into a Config and judges it.
+func read(root *node) (*Config, Problems) {
+	c := &Config{File: root.key.File, positions: map[string]Pos{}}
+	root.index(c.positions)
+	r := &reader{main: c.File, spoilt: map[string]bool{}}
+	table().apply(r, root, c)
+	finish(c)
+	newChecker(r, c).all()
+	return c, r.problems
+}
+
+// maxZoneFile bounds the text of one zone file, in bytes.
+const maxZoneFile = 1 << 30
+
+// readZoneFiles brings in the text of every zone file.
+func (c *Config) readZoneFiles(read func(path string) (string, error)) Problems {
+	var problems Problems
+	for i := range c.Zones {
+		z := &c.Zones[i]
+		if z.File == "" {
+			continue
+		}
+		c.Files = append(c.Files, z.File)
+		text, err := read(z.File)
+		if err != nil {
+			path := z.Path + ".file"
+			problems = append(problems, Problem{Pos: c.At(path), Path: path, Message: fmt.Sprintf("%s cannot be read: %s", z.File, cause(err))})
+		}
+		z.FileText = text
+	}
+	return problems
+}
+
+func readZoneFile(file string) (string, error) {
+	about, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return "", err
+	case !about.Mode().IsRegular():
+		return "", errors.New("it is not a regular file")
+	case about.Size() > maxZoneFile:
+		return "", fmt.Errorf("it is larger than %d MiB", maxZoneFile>>20)
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
+}
+
+// inOrder sorts problems by file, as files are listed, line and column.
+func inOrder(problems Problems, files []string) Problems {
+	order := make(map[string]int, len(files))
+	for i, f := range files {
+		if _, ok := order[f]; !ok {
+			order[f] = i
+		}
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(order[a.Pos.File], order[b.Pos.File]), comparePlace(a.Pos, b.Pos))
+	})
+	return problems
+}

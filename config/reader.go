@@ -1,0 +1,51 @@
+package config
+
+import "fmt"
+
+// reader is one reading of a tree: it collects what is wrong and goes on.
+type reader struct {
+	main      string // the main file: where the paths of defaults start
+	problems  Problems
+	spoilt    map[string]bool // paths at or below which something is wrong
+	suggested int
+	wanted    string // what the value that is read may be, where that is more than its form knows
+}
+
+// fault notes that something is wrong with a node.
+func (r *reader) fault(n *node, format string, args ...any) {
+	r.problems = append(r.problems, Problem{Pos: n.key, Path: n.path, Message: fmt.Sprintf(format, args...)})
+	r.spoil(n.path)
+}
+
+// refuse notes that a node is not what it must be.
+func (r *reader) refuse(n *node, noun, hint string) {
+	if r.wanted != "" {
+		noun = r.wanted
+	}
+	if n.shape == isNothing {
+		r.fault(n, "has no value: it must be %s", noun)
+		return
+	}
+	r.fault(n, "must be %s, not %s%s", noun, n.given(), hint)
+}
+
+// spoil marks a path and all above it, so that nobody draws conclusions from what was not read.
+func (r *reader) spoil(path string) {
+	for ; path != "" && !r.spoilt[path]; path = parentPath(path) {
+		r.spoilt[path] = true
+	}
+}
+
+// meant is the end of a message about an unknown word: what may have been meant, or nothing.
+func (r *reader) meant(word string, known []string) string {
+	const enough = 200 // suggestions in one reading: they cost time, and nobody reads more
+	if r.suggested >= enough {
+		return ""
+	}
+	r.suggested++
+	near := Suggest(word, known)
+	if near == "" {
+		return ""
+	}
+	return " (did you mean " + near + "?)"
+}

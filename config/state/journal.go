@@ -1,0 +1,173 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Event is one thing that happened: a line of the journal.
+type Event struct {
+	Time   time.Time         // from 1970 to 2262, kept to the nanosecond; Events gives it in UTC
+	Kind   string            // what it happened to: endpoint, place, service, drain, config, geo, server
+	Text   string            // one line in the operator's words
+	Fields map[string]string // the same for programs; may be nil
+}
+
+// entry is an Event's value in the file; its time is in the key.
+type entry struct {
+	Kind   string            `json:"kind,omitempty"`
+	Text   string            `json:"text,omitempty"`
+	Fields map[string]string `json:"fields,omitempty"`
+}
+
+// A key is the time in nanoseconds since 1970 and a number that keeps events of one nanosecond
+// in the order in which they came, both big-endian: the order of keys is the order of events.
+const (
+	keyTime = 8
+	keySize = keyTime + 4
+)
+
+// Append adds events to the journal, all in one transaction or none.
+func (s *Store) Append(events ...Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	err := s.write(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(journalBucket))
+		b.FillPercent = 0.9 // events come in order: a split page is not filled again
+		for _, e := range events {
+			if err := appendEvent(b, e); err != nil {
+				return fmt.Errorf("%s event: %w", e.Kind, err)
+			}
+		}
+		return nil
+	})
+	return s.told(err, "journal: append")
+}
+
+// appendEvent writes one event behind those of the same time.
+func appendEvent(b *bolt.Bucket, e Event) error {
+	if e.Time.Before(time.Unix(0, 0)) || e.Time.After(time.Unix(0, math.MaxInt64)) {
+		return fmt.Errorf("time %s is not between 1970 and 2262", e.Time.Format(time.RFC3339))
+	}
+	value, err := json.Marshal(entry{Kind: e.Kind, Text: e.Text, Fields: e.Fields})
+	if err != nil {
+		return err
+	}
+	key, err := nextKey(b, e.Time)
+	if err != nil {
+		return err
+	}
+	return put(b, journalBucket, key, value)
+}
+
+// nextKey gives the first key of a time that comes after all keys of that time.
+func nextKey(b *bolt.Bucket, t time.Time) ([]byte, error) {
+	key := timeKey(t, math.MaxUint32)
+	cursor := b.Cursor()
+	found, _ := cursor.Seek(key)
+	if string(found) == string(key) {
+		return nil, fmt.Errorf("too many at %s", t.Format(time.RFC3339Nano))
+	}
+	last, _ := cursor.Prev()
+	if found == nil {
+		last, _ = cursor.Last()
+	}
+	number := uint32(0)
+	if len(last) == keySize && string(last[:keyTime]) == string(key[:keyTime]) {
+		number = binary.BigEndian.Uint32(last[keyTime:]) + 1
+	}
+	return timeKey(t, number), nil
+}
+
+// timeKey gives the key of the event with a number at a time; before 1970 counts as 1970.
+func timeKey(t time.Time, number uint32) []byte {
+	nanoseconds := uint64(0)
+	switch {
+	case t.After(time.Unix(0, math.MaxInt64)):
+		nanoseconds = math.MaxInt64
+	case t.After(time.Unix(0, 0)):
+		nanoseconds = uint64(t.UnixNano())
+	}
+	key := binary.BigEndian.AppendUint64(make([]byte, 0, keySize), nanoseconds)
+	return binary.BigEndian.AppendUint32(key, number)
+}
+
+// Events gives the last events that happened at a time or later, oldest first: at most limit of
+// them, or all when limit is 0. The zero time is the beginning.
+func (s *Store) Events(since time.Time, limit int) ([]Event, error) {
+	var events []Event
+	err := s.look(journalBucket, func(b *bolt.Bucket) error {
+		first := string(timeKey(since, 0))
+		cursor := b.Cursor()
+		for key, sealed := cursor.Last(); key != nil && string(key) >= first; key, sealed = cursor.Prev() {
+			if limit > 0 && len(events) == limit {
+				break
+			}
+			e, err := readEvent(key, sealed)
+			if err != nil {
+				return err
+			}
+			events = append(events, e)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, s.told(err, "journal: events")
+	}
+	slices.Reverse(events)
+	return events, nil
+}
+
+func readEvent(key, sealed []byte) (Event, error) {
+	value, err := unseal(journalBucket, key, sealed)
+	if err != nil {
+		return Event{}, err
+	}
+	var e entry
+	if err := json.Unmarshal(value, &e); err != nil || len(key) != keySize {
+		return Event{}, fmt.Errorf("%w: event %x cannot be read", errDamaged, key)
+	}
+	nanoseconds := int64(binary.BigEndian.Uint64(key))
+	return Event{Time: time.Unix(0, nanoseconds).UTC(), Kind: e.Kind, Text: e.Text, Fields: e.Fields}, nil
+}
+
+// Trim forgets the events that happened before a time, and of the others all but the newest
+// limit. The zero time sets no bound by age, and a limit of 0 none by number.
+func (s *Store) Trim(before time.Time, limit int) error {
+	err := s.write(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(journalBucket))
+		old := expired(b, before, limit)
+		if len(old) == 0 {
+			return errUnchanged
+		}
+		for _, key := range old {
+			if err := b.Delete(key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.told(err, "journal: trim")
+}
+
+// expired gives the keys of the events that Trim forgets.
+func expired(b *bolt.Bucket, before time.Time, limit int) (keys [][]byte) {
+	first := string(timeKey(before, 0))
+	kept := 0
+	cursor := b.Cursor()
+	for key, _ := cursor.Last(); key != nil; key, _ = cursor.Prev() {
+		if string(key) < first || limit > 0 && kept == limit {
+			keys = append(keys, append([]byte{}, key...))
+			continue
+		}
+		kept++
+	}
+	return keys
+}

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"net/netip"
+	"sync"
+)
+
+// table is [configForm], made once: a form never changes.
+var table = sync.OnceValue(configForm)
+
+// configForm is the whole table: every key that an operator can write, what may stand there, what
+// holds without it, and where it is kept. [Load] reads by it and [Schema] prints it.
+func configForm() form[Config] {
+	return object("the configuration",
+		key("server", "Where DNS questions are answered.", serverForm(), func(c *Config) *Server { return &c.Server }),
+		key("admin", "The operator's HTTP door.", adminForm(), func(c *Config) *Admin { return &c.Admin }),
+		key("geo", "The databases that place an address on the globe.", geoForm(), func(c *Config) *Geo { return &c.Geo }),
+		key("checks", "How endpoints are probed, by name.", checksForm(), func(c *Config) *[]Check { return &c.Checks }),
+		key("datacenters", "Places that every client may be sent to, by name.", placesForm(Datacenter), allPlaces),
+		key("sites", "CDN sites, by name: offered only to clients matched to them.", placesForm(Site), allPlaces),
+		key("bgp", "Our side of every BGP session.", bgpForm(), func(c *Config) *BGP { return &c.BGP }),
+		key("partners", "Networks that want their clients on the site inside them, by name.", partnersForm(), func(c *Config) *[]Partner { return &c.Partners }),
+		key("maps", "Named lists of geo rules; in each the first match wins.", mapsForm(), func(c *Config) *[]Map { return &c.Maps }),
+		key("services", "What clients want and places give, by name.", servicesForm(), func(c *Config) *[]Service { return &c.Services }),
+		key("zones", "Zones that this server is authoritative for, by domain name.", zonesForm(), func(c *Config) *[]Zone { return &c.Zones }),
+		key("drains", "Places kept out of the answers by the operator's will.", drainsForm(), func(c *Config) *[]Drain { return &c.Drains }),
+	)
+}
+
+func allPlaces(c *Config) *[]Place { return &c.Places }
+
+func serverForm() form[Server] {
+	return object("listen, state, nsid, explain",
+		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
+			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
+		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
+			func(s *Server) *string { return &s.State }).or("./gslb.state.db"),
+		key("nsid", "Name of this server in answers (RFC 5001). Default: the host name.", freeText("a name of at most 128 letters", `^[!-~]{1,128}$`),
+			func(s *Server) *string { return &s.NSID }),
+		key("explain", "Networks that may ask for reasons.", setOf("networks", 0, prefix()),
+			func(s *Server) *[]netip.Prefix { return &s.Explain }).or(`[127.0.0.0/8, "::1/128"]`),
+	)
+}
+
+func adminForm() form[Admin] {
+	const noun = `an address and port such as 127.0.0.1:8053, or "off"`
+	listen := parsed(noun, schema{Pattern: "^off$|" + addrPortPattern}, func(s string) (netip.AddrPort, error) {
+		if s == "off" {
+			return netip.AddrPort{}, nil
+		}
+		return parseAddrPort(s)
+	})
+	return object("listen",
+		key("listen", `Address of the HTTP API, /metrics and the web page; "off" closes the door.`, listen,
+			func(a *Admin) *netip.AddrPort { return &a.Listen }).or("127.0.0.1:8053"),
+	)
+}
+
+func geoForm() form[Geo] {
+	return object("database, asn",
+		key("database", "builtin, or a Country or City .mmdb file (GeoIP2, GeoLite2, DB-IP); watched and reloaded.", filePath("builtin or the path of a .mmdb file", "builtin"),
+			func(g *Geo) *string { return &g.Database }).or("builtin"),
+		key("asn", "An ASN .mmdb file; watched and reloaded.", filePath("the path of a .mmdb file"),
+			func(g *Geo) *string { return &g.ASN }),
+	)
+}
+
+func placesForm(kind PlaceKind) form[[]Place] {
+	place := object("location, weight, partners_only",
+		key("location", "Latitude and longitude in degrees.", location(), func(p *Place) *Place { return p }),
+		key("weight", "Share of this place among the equals of a tier; 0: only when nothing else of the tier serves.", weight(),
+			func(p *Place) *int { return &p.Weight }).or("100"),
+		key("partners_only", "Geography never picks this place, only the networks of its partners do.", boolean(),
+			func(p *Place) *bool { return &p.PartnersOnly }).or("false"),
+	)
+	return named("places by name", ownName, func(n *node) Place { return Place{Name: n.name, Kind: kind} }, place)
+}
+
+func weight() form[int] { return number[int](0, 10000) }
+
+// location is a pair of degrees.
+func location() form[Place] {
+	latitude, longitude := decimal(-90, 90), decimal(-180, 180)
+	const noun = "latitude and longitude, as [55.75, 37.62]"
+	return form[Place]{
+		takes: isList, noun: noun,
+		schema: schema{Type: jsonTypes(isList), PrefixItems: []schema{latitude.schema, longitude.schema}, MinItems: 2, MaxItems: 2},
+		read: func(r *reader, n *node, to *Place) {
+			if len(n.children) != 2 {
+				r.fault(n, "holds %d values: it must be %s", len(n.children), noun)
+				return
+			}
+			latitude.apply(r, n.children[0], &to.Latitude)
+			longitude.apply(r, n.children[1], &to.Longitude)
+			to.Located = !r.spoilt[n.path]
+		},
+	}
+}
