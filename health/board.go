@@ -1,0 +1,229 @@
+package health
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// thread is what runs through the versions of an edited check.
+type thread struct {
+	address netip.Addr
+	name    string
+}
+
+// slot is the board's own copy of one endpoint.
+type slot struct {
+	endpoint Endpoint
+	at       time.Time // of the newest result; zero without one
+}
+
+// Board keeps the endpoints and their verdicts. It is passive: it has no goroutine and no clock,
+// and everything it does is done when its methods return. All methods are safe for concurrent use.
+type Board struct {
+	changed chan struct{} // one slot
+	settled chan struct{}
+
+	mu       sync.Mutex
+	roster   *roster
+	slots    []slot         // parallel to roster.keys
+	threads  map[thread]Key // of the targets
+	past     *past          // what Restore brought; nil from the first Apply on
+	waiting  map[Key]bool   // keys of the first Apply of which nothing is known yet
+	version  uint64
+	latest   *Report
+	outdated []bool // by page of the slots: latest shows older ones
+}
+
+// NewBoard gives an empty board.
+func NewBoard() *Board {
+	empty := &roster{}
+	return &Board{
+		changed: make(chan struct{}, 1),
+		settled: make(chan struct{}),
+		roster:  empty,
+		past:    newPast(nil, time.Time{}),
+		version: 1,
+		latest:  &Report{version: 1, roster: empty},
+	}
+}
+
+// Apply makes the targets, and nothing else, the content of the board, and tells which keys came
+// and went. Endpoints whose key stays keep everything, whatever the names of their checks. One whose
+// check was edited (same address and name, other content) keeps its verdict and starts an empty
+// window. All others are new, and unknown. Of several names that lead a new key to a past, the first
+// counts.
+func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
+	next, names, threads := enrol(targets)
+	slots := make([]slot, len(next.keys))
+
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, k := range next.keys {
+		if old, ok := b.roster.index[k]; ok {
+			slots[i] = b.slots[old]
+			continue
+		}
+		slots[i] = b.begin(k, names[i], now)
+		added = append(added, k)
+	}
+	for _, k := range b.roster.keys {
+		if _, ok := next.index[k]; !ok {
+			removed = append(removed, k)
+		}
+	}
+	b.threads = threads
+	if len(added)+len(removed) > 0 {
+		b.roster, b.slots = next, slots
+		b.outdated = slices.Repeat([]bool{true}, (len(slots)+pageSize-1)/pageSize)
+		b.touch()
+	}
+	b.await(removed)
+	return added, removed
+}
+
+// enrol lists the keys of the targets, each once, with the names that share it.
+func enrol(targets []Target) (*roster, [][]string, map[thread]Key) {
+	r := &roster{index: make(map[Key]int, len(targets))}
+	names := make([][]string, 0, len(targets))
+	threads := make(map[thread]Key, len(targets))
+	for _, t := range targets {
+		k := t.Key()
+		i, ok := r.index[k]
+		if !ok {
+			i = len(r.keys)
+			r.index[k] = i
+			r.keys, names = append(r.keys, k), append(names, nil)
+		}
+		if !slices.Contains(names[i], t.Name) {
+			names[i] = append(names[i], t.Name)
+		}
+		threads[thread{t.Address, t.Name}] = k
+	}
+	return r, names, threads
+}
+
+// begin gives a key that comes to the board what its past has left it. The caller holds mu.
+func (b *Board) begin(k Key, names []string, now time.Time) slot {
+	if s, ok := b.past.same(k, now); ok {
+		return s
+	}
+	for _, name := range names {
+		line := thread{k.Address, name}
+		if old, ok := b.threads[line]; ok {
+			return slot{endpoint: b.slots[b.roster.index[old]].endpoint.under(k.Check)}
+		}
+		if e, ok := b.past.edited(line); ok {
+			return slot{endpoint: e.under(k.Check)}
+		}
+	}
+	return slot{endpoint: Endpoint{Since: now}.under(k.Check)}
+}
+
+// await notes at the first Apply what Settled waits for, and later what it need not wait for any
+// more. The caller holds mu.
+func (b *Board) await(removed []Key) {
+	for _, k := range removed {
+		b.heard(k)
+	}
+	if b.past == nil {
+		return
+	}
+	b.past = nil
+	b.waiting = make(map[Key]bool, len(b.slots))
+	for i, k := range b.roster.keys {
+		if !b.slots[i].endpoint.settled() {
+			b.waiting[k] = true
+		}
+	}
+	if len(b.waiting) == 0 {
+		close(b.settled)
+	}
+}
+
+// heard says that nothing need be waited for of this key. The caller holds mu.
+func (b *Board) heard(k Key) {
+	if !b.waiting[k] {
+		return
+	}
+	delete(b.waiting, k)
+	if len(b.waiting) == 0 {
+		close(b.settled)
+	}
+}
+
+// Record takes in what a probe found at the given time. It is ignored for a key that is not on the
+// board: a probe may outlive its target.
+func (b *Board) Record(k Key, r Result, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i, ok := b.roster.index[k]
+	if !ok {
+		return
+	}
+	s := &b.slots[i]
+	s.at = now
+	if e := s.endpoint.after(k.Check, r, now); e != s.endpoint {
+		s.endpoint = e
+		b.outdated[i/pageSize] = true
+		b.touch()
+	}
+	if len(b.waiting) > 0 {
+		b.heard(k)
+	}
+}
+
+// touch notes that some endpoint changed. The caller holds mu.
+func (b *Board) touch() {
+	b.version++
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Latest is the state of all endpoints now. It costs only what changed since the last call.
+func (b *Board) Latest() *Report {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.latest.version == b.version {
+		return b.latest
+	}
+	pages := make([]*page, len(b.outdated))
+	for i, outdated := range b.outdated {
+		if !outdated {
+			pages[i] = b.latest.pages[i]
+			continue
+		}
+		pages[i] = b.page(i)
+		b.outdated[i] = false
+	}
+	b.latest = &Report{version: b.version, roster: b.roster, pages: pages}
+	return b.latest
+}
+
+// page copies one page of the slots. The caller holds mu.
+func (b *Board) page(i int) *page {
+	first := i * pageSize
+	var p page
+	for j, s := range b.slots[first:min(first+pageSize, len(b.slots))] {
+		p[j] = s.endpoint
+	}
+	return &p
+}
+
+// Changed gets a signal when Latest would give another report than before. Signals that nobody took
+// are one.
+func (b *Board) Changed() <-chan struct{} { return b.changed }
+
+// Settled is closed once something is known of every target of the first Apply that is still on the
+// board: a result, or what Restore brought.
+func (b *Board) Settled() <-chan struct{} { return b.settled }
+
+// keys gives what is on the board. The slice is immutable.
+func (b *Board) keys() []Key {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.roster.keys
+}
