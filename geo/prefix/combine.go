@@ -1,0 +1,41 @@
+package prefix
+
+// Map is the table with f of the value for every address. Neighbours that become equal are merged. f is called at least
+// once for every value in the table, and often more, so it must depend on its argument alone.
+func (t *Table) Map(f func(uint32) uint32) *Table {
+	return Overlay(t, &Table{}, func(x, _ uint32) uint32 { return f(x) })
+}
+
+// Overlay is the table with f of the values in a and b for every address. Neighbours that become equal are merged. f is
+// called at least once for every pair of values that meet, and often more, so it must depend on its arguments alone.
+func Overlay(a, b *Table, f func(x, y uint32) uint32) *Table {
+	return &Table{ipv4: overlay(&a.ipv4, &b.ipv4, f), ipv6: overlay(&a.ipv6, &b.ipv6, f)}
+}
+
+func overlay(a, b *node, f func(x, y uint32) uint32) node {
+	var d draft
+	var x, y, value uint32 // of the value slot before, since runs are long and f may be dear
+	known := false
+	for slot := range uint(slots) {
+		if (a.inner|b.inner)>>slot&1 == 1 {
+			d.place(slot, overlay(a.under(slot), b.under(slot), f))
+			continue
+		}
+		if v, w := a.value(slot), b.value(slot); !known || v != x || w != y {
+			x, y, value, known = v, w, f(v, w), true
+		}
+		d.values[slot] = value
+	}
+	return d.node()
+}
+
+// under is the node below slot; where slot has a value, one that has it throughout.
+func (n *node) under(slot uint) *node {
+	if n.inner>>slot&1 == 1 {
+		return &n.children[below(n.inner, slot)]
+	}
+	if n.value(slot) == 0 {
+		return &node{}
+	}
+	return &node{starts: 1, values: []uint32{n.value(slot)}}
+}
