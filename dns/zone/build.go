@@ -1,0 +1,210 @@
+package zone
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Build makes the zone that a spec describes, and tells all mistakes in it at once, ordered by text
+// and line, those in keys last. The zone is nil when one of them is more than a warning.
+func Build(s Spec) (*Zone, []Problem) {
+	origin, err := ParseName(s.Origin)
+	if err != nil {
+		return nil, []Problem{{Text: -1, Message: "zone " + err.Error()}}
+	}
+	b := &builder{spec: s, origin: origin, drafts: map[Name]*draft{}}
+	b.draft(origin)
+	for i := range s.Texts {
+		b.read(i)
+	}
+	b.addNS()
+	b.addSOA()
+	b.addServices()
+	z := b.assemble()
+	b.verify(z)
+	slices.SortStableFunc(b.problems, compareProblems)
+	if slices.ContainsFunc(b.problems, func(p Problem) bool { return !p.Warning }) {
+		return nil, b.problems
+	}
+	if s.SOA == nil && !b.soaInText || s.SOA != nil && s.SOA.Auto {
+		b.setSerial(z)
+	}
+	return z, b.problems
+}
+
+// compareProblems orders by text, line and column, with what stands in keys last.
+func compareProblems(a, b Problem) int {
+	return cmp.Or(
+		cmp.Compare(uint(a.Text), uint(b.Text)), // -1 becomes the greatest
+		cmp.Compare(a.Line, b.Line),
+		cmp.Compare(a.Column, b.Column),
+	)
+}
+
+// builder collects what a zone will hold.
+type builder struct {
+	spec   Spec
+	origin Name
+	drafts map[Name]*draft
+
+	soaInText bool // the zone's SOA is a record of a text
+	unread    bool // a part of the texts could not be read, so what seems missing may stand there
+	generated int  // bytes made by $GENERATE
+	wire      [math.MaxUint16 + 512]byte
+	problems  []Problem
+}
+
+// draft is a name of the coming zone with what is said about it.
+type draft struct {
+	records []record // in the order of reading; by type once assembled
+	service int      // index in Spec.Services, or -1
+}
+
+// record is a record and where it stands.
+type record struct {
+	rr    dns.RR
+	rdata string // wire form, canonical (RFC 4034 section 6.2)
+	at    position
+}
+
+// position is where something stands: in a text, or in a key when text is -1.
+type position struct {
+	text, line, column int
+	key                string
+}
+
+// inKey is a position in a key.
+func inKey(key string) position { return position{text: -1, key: key} }
+
+// errorf tells a mistake that forbids the zone.
+func (b *builder) errorf(at position, format string, args ...any) {
+	b.problems = append(b.problems, Problem{
+		Text: at.text, Line: at.line, Column: at.column, Key: at.key, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// warnf tells what is doubtful.
+func (b *builder) warnf(at position, format string, args ...any) {
+	b.errorf(at, format, args...)
+	b.problems[len(b.problems)-1].Warning = true
+}
+
+// there points to a position for a reader who stands at another.
+func (b *builder) there(to, from position) string {
+	switch {
+	case to.text < 0:
+		return "key " + to.key
+	case from.text >= 0 && b.spec.Texts[to.text].File == b.spec.Texts[from.text].File:
+		return fmt.Sprintf("line %d", to.line)
+	default:
+		return fmt.Sprintf("%s:%d", b.spec.Texts[to.text].File, to.line)
+	}
+}
+
+// draft returns the draft of a name, a new one if it has none.
+func (b *builder) draft(n Name) *draft {
+	d := b.drafts[n]
+	if d == nil {
+		d = &draft{service: -1}
+		b.drafts[n] = d
+	}
+	return d
+}
+
+// add puts a record into its draft and returns its size in wire form, or says why not.
+func (b *builder) add(rr dns.RR, at position) (size int, message string) {
+	h := rr.Header()
+	if reason := refuse(h.Rrtype); reason != "" {
+		return 0, reason
+	}
+	if h.Class != dns.ClassINET {
+		return 0, fmt.Sprintf("class %s is not served, only IN", dns.Class(h.Class))
+	}
+	if h.Ttl > maxTTL {
+		return 0, fmt.Sprintf("TTL %d is more than %d (RFC 2181 section 8)", h.Ttl, maxTTL)
+	}
+	owner, rdata, err := b.pack(rr)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if !owner.Below(b.origin) {
+		return 0, fmt.Sprintf("%s is not in the zone %s", owner, b.origin)
+	}
+	d := b.draft(owner)
+	d.records = append(d.records, record{rr, rdata, at})
+	b.soaInText = b.soaInText || h.Rrtype == dns.TypeSOA && owner == b.origin && at.text >= 0
+	return len(owner) + 10 + len(rdata), ""
+}
+
+// pack proves that a record can be sent and read again, for the parser leaves much of that unchecked,
+// and returns its owner and its canonical data.
+func (b *builder) pack(rr dns.RR) (owner Name, rdata string, err error) {
+	rrtype := dns.Type(rr.Header().Rrtype)
+	written := int(rr.Header().Rdlength) // by RFC 3597 ("\# LENGTH"), else 0
+	end, err := dns.PackRR(rr, b.wire[:], 0, nil, false)
+	if err != nil {
+		return "", "", fmt.Errorf("the data of this %s record cannot be sent: %s", rrtype, reason(err))
+	}
+	owner, n, err := NameFromWire(b.wire[:end])
+	if err != nil {
+		return "", "", err
+	}
+	data := b.wire[n+10 : end] // after type, class, TTL and length
+	if len(data) == 0 && !mayBeEmpty(rr) {
+		return "", "", fmt.Errorf("this %s record has no data", rrtype)
+	}
+	if _, _, err := dns.UnpackRR(b.wire[:end], 0); err != nil {
+		return "", "", fmt.Errorf("the data of this %s record cannot be read: %s", rrtype, reason(err))
+	}
+	canonical(uint16(rrtype), data)
+	rdata = string(data)
+	if written > 0 && !b.whole(rr, written, rdata) {
+		return "", "", fmt.Errorf("these %d bytes are not the data of type %s", written, rrtype)
+	}
+	return owner, rdata, nil
+}
+
+// whole reports whether a record of a known type that was written as bytes has nothing left over and
+// nothing missing at its end, where the parser stops in silence.
+func (b *builder) whole(rr dns.RR, written int, rdata string) bool {
+	if written != len(rdata) {
+		return false
+	}
+	if rr.Header().Rrtype == dns.TypeNULL {
+		return true // any bytes will do, and there is no other way to write them
+	}
+	again, err := dns.NewRR(rr.String())
+	if err != nil || again == nil {
+		return false
+	}
+	_, twin, err := b.pack(again)
+	return err == nil && twin == rdata
+}
+
+// reason is an error of the DNS library without its prefix.
+func reason(err error) string { return strings.TrimPrefix(err.Error(), "dns: ") }
+
+// mayBeEmpty reports types whose data can have no bytes.
+func mayBeEmpty(rr dns.RR) bool {
+	switch rr.(type) {
+	case *dns.APL, *dns.RFC3597:
+		return true
+	}
+	return false
+}
+
+// of returns the records of one type.
+func (d *draft) of(rrtype uint16) []record {
+	var found []record
+	for _, r := range d.records {
+		if r.rr.Header().Rrtype == rrtype {
+			found = append(found, r)
+		}
+	}
+	return found
+}

@@ -1,0 +1,204 @@
+package zone
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/miekg/dns"
+)
+
+// build makes a zone that must have no mistakes.
+func build(t testing.TB, s Spec) *Zone {
+	t.Helper()
+	z, problems := Build(s)
+	if z == nil {
+		t.Fatalf("zone %s was not built:\n%s", s.Origin, tell(s, problems))
+	}
+	return z
+}
+
+// fromText is a spec of one text.
+func fromText(text string) Spec {
+	return Spec{Origin: "ok.test", TTL: 3600, Texts: []Text{{File: "ok.test.zone", Line: 1, Text: text}}}
+}
+
+// written is the zone as a master file.
+func written(z *Zone) string {
+	var b strings.Builder
+	for _, node := range z.All() {
+		for set := range node.Sets() {
+			for _, rr := range set.RRs {
+				fmt.Fprintln(&b, rr)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestServesEveryTypeAsWritten(t *testing.T) {
+	text, err := os.ReadFile("testdata/good/types.zone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := build(t, fromText(string(text)))
+	types := map[uint16]bool{}
+	for line := range strings.Lines(string(text)) {
+		want, err := dns.NewRR(line)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		owner, err := ParseName(want.Header().Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types[want.Header().Rrtype] = true
+		set, _ := z.nodes[owner].Set(want.Header().Rrtype)
+		found := false
+		for _, rr := range set.RRs {
+			found = found || strings.TrimPrefix(rr.String(), rr.Header().Name) == strings.TrimPrefix(want.String(), want.Header().Name)
+		}
+		if !found || set.TTL != want.Header().Ttl {
+			t.Errorf("%s is not in %v", want, set)
+		}
+	}
+	if len(types) < 50 {
+		t.Errorf("only %d types tried", len(types))
+	}
+	again := build(t, fromText(written(z)))
+	if diff := cmp.Diff(written(z), written(again)); diff != "" {
+		t.Errorf("zone changed on the way through its own text:\n%s", diff)
+	}
+}
+
+func TestDefaultTTLIsTheSpecsUntilTheTextSaysOtherwise(t *testing.T) {
+	s := fromText("a A 192.0.2.1\nb 5 A 192.0.2.1\nc A 192.0.2.1\n$TTL 1h30m\nd A 192.0.2.1\n" +
+		"$GENERATE 1-2 e$ A 192.0.2.$\n$GENERATE 1-2 f$ 7 IN A 192.0.2.$\n$GENERATE 1-2 g$ IN 1m A 192.0.2.$\n")
+	s.TTL = 77
+	s.Texts = append(s.Texts, Text{File: "gslb.yaml", Line: 9, Text: "h A 192.0.2.1"})
+	z := build(t, s)
+	want := map[string]uint32{"a": 77, "b": 5, "c": 77, "d": 5400, "e1": 5400, "e2": 5400, "f2": 7, "g1": 60, "h": 77, "@": 77}
+	for label, ttl := range want {
+		name, err := ParseRelative(label, z.Origin())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set := range z.Find(name).Node.Sets() {
+			if set.TTL != ttl || set.RRs[0].Header().Ttl != ttl {
+				t.Errorf("%s has TTL %d, want %d", name, set.TTL, ttl)
+			}
+		}
+	}
+}
+
+func TestFillsInWhatKeysLeaveOut(t *testing.T) {
+	tests := []struct {
+		name string
+		spec Spec
+		soa  string // without the serial
+		ns   string
+	}{
+		{"nothing", Spec{}, "ok.test. hostmaster.ok.test. 3600 600 604800 60", ""},
+		{"name servers", Spec{NS: []string{"B.elsewhere.", "a.elsewhere."}},
+			"B.elsewhere. hostmaster.ok.test. 3600 600 604800 60", "a.elsewhere. B.elsewhere."},
+		{"name servers in the text", Spec{Texts: []Text{{Text: "@ NS b.elsewhere.\n@ NS A.elsewhere."}}},
+			"A.elsewhere. hostmaster.ok.test. 3600 600 604800 60", "A.elsewhere. b.elsewhere."},
+		{"keys", Spec{SOA: &SOA{MName: "x", RName: "john.doe@ok.test", Refresh: 1, Retry: 2, Expire: 3, Minimum: 4}},
+			`x.ok.test. john\.doe.ok.test. 1 2 3 4`, ""},
+		{"apex names", Spec{SOA: &SOA{MName: "@", RName: "a.b.", Refresh: 1, Retry: 2, Expire: 3, Minimum: 4}},
+			"ok.test. a.b. 1 2 3 4", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.spec.Origin, tt.spec.TTL = "OK.test.", 30
+			z := build(t, tt.spec)
+			soa := z.SOA().RRs[0].(*dns.SOA)
+			got := fmt.Sprint(soa.Ns, " ", soa.Mbox, " ", soa.Refresh, " ", soa.Retry, " ", soa.Expire, " ", soa.Minttl)
+			if got != tt.soa || z.SOA().TTL != 30 {
+				t.Errorf("SOA %s TTL %d, want %s TTL 30", got, z.SOA().TTL, tt.soa)
+			}
+			var ns []string
+			for _, rr := range z.NS().RRs {
+				ns = append(ns, rr.(*dns.NS).Ns)
+			}
+			if got := strings.Join(ns, " "); got != tt.ns {
+				t.Errorf("NS %q, want %q", got, tt.ns)
+			}
+		})
+	}
+}
+
+// TestKnowsTheLineOfEveryRecord puts a marker type that no zone may hold behind texts of many shapes: its
+// line and column must be told exactly.
+func TestKnowsTheLineOfEveryRecord(t *testing.T) {
+	tests := []struct {
+		name, before string
+		line         int // of the record after before, in the text
+	}{
+		{"first", "", 1},
+		{"blank lines", "\n\n  \n\t\n", 5},
+		{"comments", "; one (\n  ; \"two\na A 192.0.2.1 ; three )\n", 4},
+		{"SOA over lines", "@ SOA ns1 hostmaster ( 1 ; serial (\n 2\n\n ; \"\n 3 4\n 5\n )\n", 8},
+		{"parenthesis first", "(\n@ SOA ns1 hostmaster 1 2 3 4 5\n)\n", 4},
+		{"quoted newline", "a TXT \"one\ntwo ; ( \n\" three\n", 4},
+		{"quoted quote", "a TXT \"one\\\"; (\" ; \"\n", 2},
+		{"escaped quote", "a TXT one\\\" \\( \\;\n", 2},
+		{"directives", "$TTL 5\n$ORIGIN ok.test. ; here\n$GENERATE 1-20 a$ A 192.0.2.$\n", 4},
+		{"carriage returns", "a A 192.0.2.1\r\n\r\n; x\r\n", 4},
+		{"owner left out", "a A 192.0.2.1\n  A 192.0.2.2\n", 3},
+		{"a broken line", "a BAD\nb A x\n", 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := fromText(tt.before + "marker NSEC a.\n\n  marker2 x\nmarker NSEC ( a.\n )")
+			s.Texts[0].Line = 100
+			_, problems := Build(s)
+			want := map[[2]int]bool{{tt.line + 99, 1}: true, {tt.line + 99 + 3, 1}: true}
+			for _, p := range problems {
+				if strings.HasPrefix(p.Message, "NSEC") && !want[[2]int{p.Line, p.Column}] {
+					t.Errorf("%q told at %d:%d, want line %d", p.Message, p.Line, p.Column, tt.line+99)
+				}
+				delete(want, [2]int{p.Line, p.Column})
+			}
+			if len(want) > 0 {
+				t.Errorf("not told: %v; told:\n%s", want, tell(s, problems))
+			}
+		})
+	}
+}
+
+func TestPointsFromOneTextToAnother(t *testing.T) {
+	s := Spec{Origin: "ok.test", TTL: 60, Texts: []Text{
+		{File: "ok.test.zone", Line: 1, Text: "\nwww A 192.0.2.1\n"},
+		{File: "gslb.yaml", Line: 40, Text: "@ TXT x\n\nwww 5 A 192.0.2.2\n"},
+	}}
+	_, problems := Build(s)
+	want := "gslb.yaml:42:1: error: www.ok.test. A has TTL 5 here and 60 at ok.test.zone:2: one RRset has one TTL (RFC 2181 section 5.2)\n" +
+		"key ns: warning: zone ok.test. has no name servers: no parent can delegate to it\n"
+	if diff := cmp.Diff(want, tell(s, problems)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRefusesABadOrigin(t *testing.T) {
+	z, problems := Build(Spec{Origin: "ok..test"})
+	if z != nil || len(problems) != 1 || problems[0].Text != -1 || problems[0].Key != "" || problems[0].Warning {
+		t.Errorf("got %v, %v", z, problems)
+	}
+}
+
+func TestReadsALastLineWithoutNewline(t *testing.T) {
+	z := build(t, fromText("a A 192.0.2.1\nb TXT \"x\" ; comment"))
+	if z.Len() != 3 {
+		t.Errorf("%d names, want 3:\n%s", z.Len(), written(z))
+	}
+}
+
+func TestIgnoresAByteOrderMark(t *testing.T) {
+	z := build(t, fromText("\ufeffa A 192.0.2.1\n"))
+	if m := z.Find(name(t, "a.ok.test")); m.Kind != Exact {
+		t.Errorf("kind %d:\n%s", m.Kind, written(z))
+	}
+}

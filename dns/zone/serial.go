@@ -1,0 +1,88 @@
+package zone
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// setSerial gives the SOA the automatic serial: a hash of what the zone holds, the same on all servers
+// with the same config, whatever the order, comments and case of its texts. It does not grow: zone
+// transfers by serial (RFC 1982) need a written one.
+func (b *builder) setSerial(z *Zone) {
+	h := sha256.New()
+	for _, name := range z.names {
+		b.hash(h, name, z.nodes[name])
+	}
+	serial := binary.BigEndian.Uint32(h.Sum(nil))
+	z.SOA().RRs[0].(*dns.SOA).Serial = max(serial, 1) // 0 has a meaning of its own to some servers
+}
+
+// hash adds a name's service and RRsets. Every part has its length before it or is of fixed length, so
+// different contents cannot run into one.
+func (b *builder) hash(h hash.Hash, name Name, node *Node) {
+	d := b.drafts[name]
+	if len(d.records) == 0 && d.service < 0 {
+		return
+	}
+	part(h, string(name))
+	if d.service >= 0 {
+		part(h, "service")
+		part(h, b.spec.Services[d.service].Pinned)
+	}
+	for _, set := range node.sets {
+		var head [10]byte
+		binary.BigEndian.PutUint16(head[0:], set.Type)
+		binary.BigEndian.PutUint32(head[2:], set.TTL)
+		binary.BigEndian.PutUint32(head[6:], uint32(len(set.RRs)))
+		part(h, string(head[:]))
+		for _, rdata := range d.rdata(set.Type) {
+			part(h, rdata)
+		}
+	}
+}
+
+// rdata is the data of one RRset in canonical order, each once.
+func (d *draft) rdata(rrtype uint16) []string {
+	var all []string
+	for _, r := range d.of(rrtype) {
+		all = append(all, r.rdata)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func part(h hash.Hash, s string) {
+	var length [4]byte
+	binary.BigEndian.PutUint32(length[:], uint32(len(s)))
+	h.Write(length[:])
+	h.Write([]byte(s))
+}
+
+// canonical folds the names in a record's data to lower case (RFC 4034 section 6.2, RFC 6840 section
+// 5.1). The length bytes of a name are no letters, so whole stretches are folded.
+func canonical(rrtype uint16, rdata []byte) {
+	names := rdata[:0]
+	switch rrtype {
+	case dns.TypeNS, dns.TypeMD, dns.TypeMF, dns.TypeCNAME, dns.TypeMB, dns.TypeMG, dns.TypeMR, dns.TypePTR,
+		dns.TypeMINFO, dns.TypeRP, dns.TypeDNAME:
+		names = rdata
+	case dns.TypeMX, dns.TypeAFSDB, dns.TypeRT, dns.TypeKX, dns.TypePX:
+		names = rdata[2:]
+	case dns.TypeSRV:
+		names = rdata[6:]
+	case dns.TypeSOA:
+		names = rdata[:len(rdata)-20]
+	case dns.TypeNAPTR:
+		names = rdata[4:]
+		for range 3 { // flags, services, regular expression
+			names = names[1+int(names[0]):]
+		}
+	}
+	for i, c := range names {
+		names[i] = lower(c)
+	}
+}

@@ -1,0 +1,193 @@
+package zone
+
+import (
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// verify tells what each name of an assembled zone says against itself and against the others.
+func (b *builder) verify(z *Zone) {
+	v := verifier{b, z, map[*Node]bool{}}
+	v.servers()
+	for _, name := range z.names {
+		p := place{node: z.nodes[name], draft: b.drafts[name]}
+		v.doubled(p)
+		v.alias(p)
+		v.authority(p)
+		v.redirection(p)
+		v.wildcard(p)
+		v.hidden(p)
+		v.service(p)
+		v.targets(p)
+	}
+}
+
+// verifier looks for mistakes between records.
+type verifier struct {
+	*builder
+	zone *Zone
+	glue map[*Node]bool // names below delegations whose addresses are needed
+}
+
+// place is a name with what was said about it.
+type place struct {
+	*draft
+	node *Node
+}
+
+func (p place) name() Name { return p.node.name }
+
+// firstBut is the first record that is not of these types.
+func (p place) firstBut(types ...uint16) (record, bool) {
+	for _, r := range p.records {
+		if !slices.Contains(types, rrtype(r)) {
+			return r, true
+		}
+	}
+	return record{}, false
+}
+
+// doubled warns of a name that holds the zone's name twice: a final dot was forgotten.
+func (v *verifier) doubled(p place) {
+	relative := p.name()[:len(p.name())-len(v.origin)] + Root
+	if v.origin == Root || !relative.Below(v.origin) {
+		return
+	}
+	if at, ok := v.firstAt(p); ok {
+		v.warnf(at, "%s repeats the zone's name: is a final dot missing?", p.name())
+	}
+}
+
+// firstAt is where a name was first given anything.
+func (v *verifier) firstAt(p place) (position, bool) {
+	switch {
+	case len(p.records) > 0:
+		return p.records[0].at, true
+	case p.draft.service >= 0:
+		return inKey("services." + v.spec.Services[p.draft.service].Name), true
+	}
+	return position{}, false
+}
+
+// alias allows nothing beside a CNAME, not even another (RFC 1034 section 3.6.2, RFC 2181 section 10.1).
+func (v *verifier) alias(p place) {
+	aliases := p.of(dns.TypeCNAME)
+	if len(aliases) == 0 {
+		return
+	}
+	v.single(p, aliases)
+	if other, ok := p.firstBut(dns.TypeCNAME); ok {
+		at := aliases[0].at
+		v.errorf(at, "%s has a CNAME and other data (%s at %s): a CNAME stands alone (RFC 1034 section 3.6.2)",
+			p.name(), dns.Type(rrtype(other)), v.there(other.at, at))
+	}
+}
+
+// single allows one record of a type at a name; exact duplicates were told before.
+func (v *verifier) single(p place, set []record) {
+	for _, r := range set[1:] {
+		if r.rdata != set[0].rdata {
+			v.errorf(r.at, "%s has two %s records (the other at %s)",
+				p.name(), dns.Type(rrtype(r)), v.there(set[0].at, r.at))
+		}
+	}
+}
+
+// authority keeps the SOA at the apex and DS at delegations.
+func (v *verifier) authority(p place) {
+	soa := p.of(dns.TypeSOA)
+	switch {
+	case p.name() == v.origin && len(soa) > 0:
+		v.single(p, soa)
+	case len(soa) > 0:
+		v.errorf(soa[0].at, "%s has a SOA, which only the zone's own name %s may have", p.name(), v.origin)
+	}
+	if ds := p.of(dns.TypeDS); len(ds) > 0 && p.node.over == nil {
+		v.warnf(ds[0].at, "%s has a DS and is no delegation: it means nothing here", p.name())
+	}
+}
+
+// redirection keeps names from standing below a DNAME (RFC 6672 section 2.4).
+func (v *verifier) redirection(p place) {
+	dnames := p.of(dns.TypeDNAME)
+	if len(dnames) > 0 {
+		v.single(p, dnames)
+	}
+	if len(dnames) > 0 && p.name() != v.origin && len(p.of(dns.TypeNS)) > 0 {
+		v.errorf(dnames[0].at, "%s has a DNAME and is a delegation (RFC 6672 section 2.3)", p.name())
+	}
+	over := p.node.over
+	if over == nil || over.cut() || len(p.records) == 0 {
+		return
+	}
+	at := p.records[0].at
+	v.errorf(at, "%s is below the DNAME of %s (%s): no names may be there (RFC 6672 section 2.4)",
+		p.name(), over.name, v.there(v.hider(over), at))
+}
+
+// wildcard refuses what RFC 4592 leaves undefined.
+func (v *verifier) wildcard(p place) {
+	if !p.name().Wildcard() {
+		return
+	}
+	if ns := p.of(dns.TypeNS); len(ns) > 0 && p.name() != v.origin {
+		v.errorf(ns[0].at, "%s is a wildcard and cannot be delegated (RFC 4592 section 4.2)", p.name())
+	}
+	if dname := p.of(dns.TypeDNAME); len(dname) > 0 {
+		v.warnf(dname[0].at, "%s is a wildcard, where a DNAME redirects nothing reliably (RFC 4592 section 4.4)", p.name())
+	}
+}
+
+// hidden warns of records that a delegation keeps from ever being answered.
+func (v *verifier) hidden(p place) {
+	over := p.node.over
+	if over == nil || !over.cut() {
+		return
+	}
+	for _, set := range p.node.sets {
+		switch {
+		case p.node.cut() && (set.Type == dns.TypeNS || set.Type == dns.TypeDS):
+			continue
+		case v.glue[p.node] && (set.Type == dns.TypeA || set.Type == dns.TypeAAAA):
+			continue
+		}
+		at := p.of(set.Type)[0].at
+		v.warnf(at, "%s %s is hidden by the delegation of %s (%s) and never answered",
+			p.name(), dns.Type(set.Type), over.name, v.there(v.hider(over), at))
+	}
+}
+
+// hider is where the record stands that makes a node hide names.
+func (v *verifier) hider(n *Node) position {
+	rrtype := dns.TypeDNAME
+	if n.cut() {
+		rrtype = dns.TypeNS
+	}
+	return v.drafts[n.name].of(rrtype)[0].at
+}
+
+// service refuses records that the service at the name gives itself, and services nobody would be
+// asked for.
+func (v *verifier) service(p place) {
+	if p.draft.service < 0 {
+		return
+	}
+	s := v.spec.Services[p.draft.service]
+	at := inKey("services." + s.Name)
+	for _, r := range p.records {
+		if rrtype(r) == dns.TypeCNAME || slices.Contains(s.Gives, rrtype(r)) {
+			v.errorf(r.at, "%s %s stands beside a service (key %s), which gives the name's addresses itself",
+				p.name(), dns.Type(rrtype(r)), at.key)
+		}
+	}
+	over := p.node.over
+	if over == nil {
+		return
+	}
+	what := "is below the DNAME of"
+	if over.cut() {
+		what = "is hidden by the delegation of"
+	}
+	v.errorf(at, "%s %s %s (%s): the service would never be asked for", p.name(), what, over.name, v.there(v.hider(over), at))
+}

@@ -1,0 +1,243 @@
+package zone
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// Zone is one zone's names and records, ready for questions. It is immutable and safe for
+// concurrent use.
+type Zone struct {
+	origin Name
+	nodes  map[Name]*Node // every name of the zone, empty non-terminals too
+	names  []Name         // the keys of nodes in canonical order (RFC 4034 section 6.1)
+	depth  int            // labels of the deepest name: no ancestor longer than this exists
+}
+
+// Node is a name of the zone with what it holds. A node without sets and without a service is an
+// empty non-terminal: it exists because a name below it does (RFC 4592 section 2.2.2).
+type Node struct {
+	// Service is the index from [ServiceName], or -1.
+	Service int
+
+	name Name
+	sets []RRset // by type
+	// over is the topmost delegation or DNAME that hides this name: the node itself at a
+	// delegation point, an ancestor below one, nil where the zone itself answers.
+	over *Node
+	wild *Node // the node of "*." + name, or nil
+}
+
+// RRset is all records of one type at one name (RFC 2181 section 5). They stand in canonical order
+// and share the TTL. Nobody may modify the records or the slice: they belong to the zone and are
+// read by many at once. The zero value is no RRset.
+type RRset struct {
+	Type uint16
+	TTL  uint32 // seconds
+	RRs  []dns.RR
+}
+
+// MatchKind says how a name stands to the zone.
+type MatchKind uint8
+
+const (
+	// OutOfZone: the name is not under the zone's origin.
+	OutOfZone MatchKind = iota
+	// Exact: the name exists; it may be an empty non-terminal, whose node has nothing.
+	Exact
+	// Wildcard: the name does not exist and a wildcard stands in for it; answer under the asked
+	// name.
+	Wildcard
+	// Delegation: the name is a delegation point or is under one; the child zone knows more.
+	Delegation
+	// DNAME: the name is under the owner of a DNAME record (RFC 6672), which redirects it.
+	DNAME
+	// Missing: the name does not exist and no wildcard applies (NXDOMAIN).
+	Missing
+)
+
+// Match is what [Zone.Find] found. The zero value is OutOfZone.
+type Match struct {
+	Kind MatchKind
+	// Node has the data to answer from: the name's own node, the wildcard's, or the node of the
+	// delegation point or DNAME owner. It is nil for Missing and OutOfZone.
+	Node *Node
+	// Owner is the name of Node: the asked name for Exact, "*.encloser" for Wildcard.
+	Owner Name
+	// Encloser is the longest existing ancestor of the asked name (RFC 4592 section 3.3.1), the
+	// name itself if it exists. Below a delegation point or DNAME it is Owner: what the zone
+	// holds further down does not exist for a resolver.
+	Encloser Name
+}
+
+// Find tells how name n stands to the zone: the look-up of RFC 1034 section 4.3.2 step 3 as RFC 4592
+// reads it. A name that exists costs one look-up; no question allocates.
+//
+// A delegation hides what is at and below it, so a question at the delegation point itself finds
+// Delegation too, with n equal to Owner; the one type that the zone answers there is DS, from Node.
+func (z *Zone) Find(n Name) Match {
+	if node := z.nodes[n]; node != nil {
+		if node.over != nil {
+			return node.over.hides()
+		}
+		return Match{Kind: Exact, Node: node, Owner: node.name, Encloser: node.name}
+	}
+	if !n.Below(z.origin) {
+		return Match{}
+	}
+	encloser := z.encloser(n)
+	switch {
+	case encloser.over != nil:
+		return encloser.over.hides()
+	case encloser.redirects():
+		return encloser.hides()
+	case encloser.wild != nil:
+		w := encloser.wild
+		return Match{Kind: Wildcard, Node: w, Owner: w.name, Encloser: encloser.name}
+	}
+	return Match{Kind: Missing, Encloser: encloser.name}
+}
+
+// encloser returns the closest existing ancestor of n, a name under the origin that does not exist.
+func (z *Zone) encloser(n Name) *Node {
+	for range n.Labels() - z.depth {
+		n = n.Parent()
+	}
+	for {
+		if node := z.nodes[n]; node != nil {
+			return node
+		}
+		n = n.Parent()
+	}
+}
+
+// hides is the match for names that n, a delegation point or a DNAME owner, takes out of the zone.
+func (n *Node) hides() Match {
+	kind := DNAME
+	if n.cut() {
+		kind = Delegation
+	}
+	return Match{Kind: kind, Node: n, Owner: n.name, Encloser: n.name}
+}
+
+// cut reports a delegation point that no other hides.
+func (n *Node) cut() bool { return n.over == n }
+
+// redirects reports whether a DNAME stands at n, so that it rules the names below n but not n.
+func (n *Node) redirects() bool {
+	_, ok := n.Set(dns.TypeDNAME)
+	return ok
+}
+
+// Origin is the zone's own name, its apex.
+func (z *Zone) Origin() Name { return z.origin }
+
+// SOA is the RRset of the zone's one SOA record.
+func (z *Zone) SOA() RRset {
+	set, _ := z.nodes[z.origin].Set(dns.TypeSOA)
+	return set
+}
+
+// NS is the RRset of the zone's name servers; without any it is the zero value.
+func (z *Zone) NS() RRset {
+	set, _ := z.nodes[z.origin].Set(dns.TypeNS)
+	return set
+}
+
+// All yields every name with its node in canonical order, the apex first, with empty non-terminals
+// and the names that a delegation hides: ask [Zone.Find] for what a resolver may see.
+func (z *Zone) All() iter.Seq2[Name, *Node] {
+	return func(yield func(Name, *Node) bool) {
+		for _, n := range z.names {
+			if !yield(n, z.nodes[n]) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of names, as [Zone.All] yields them.
+func (z *Zone) Len() int { return len(z.names) }
+
+// Glue returns the A and AAAA RRsets that the zone's records hold for the targets of a set of NS, MX,
+// SRV, SVCB or HTTPS records, also where a delegation hides them from answers (RFC 9471). A target
+// whose addresses a service or a wildcard gives has none here.
+func (z *Zone) Glue(set RRset) []RRset {
+	var glue []RRset
+	var seen []*Node
+	for _, rr := range set.RRs {
+		target, err := ParseName(target(rr))
+		if err != nil {
+			continue
+		}
+		node := z.nodes[target]
+		if node == nil || slices.Contains(seen, node) {
+			continue
+		}
+		seen = append(seen, node)
+		for _, t := range [...]uint16{dns.TypeA, dns.TypeAAAA} {
+			if addresses, ok := node.Set(t); ok {
+				glue = append(glue, addresses)
+			}
+		}
+	}
+	return glue
+}
+
+// target is the host that a record points to, in presentation form, or "" for other types.
+func target(rr dns.RR) string {
+	switch rr := rr.(type) {
+	case *dns.NS:
+		return rr.Ns
+	case *dns.MX:
+		return rr.Mx
+	case *dns.SRV:
+		return rr.Target
+	case *dns.SVCB:
+		return alias(rr)
+	case *dns.HTTPS:
+		return alias(&rr.SVCB)
+	}
+	return ""
+}
+
+// alias is the target of a service binding; "." in service mode is the owner itself (RFC 9460
+// section 2.5.2).
+func alias(rr *dns.SVCB) string {
+	if rr.Target == "." && rr.Priority > 0 {
+		return rr.Hdr.Name
+	}
+	return rr.Target
+}
+
+// Name is the node's own name.
+func (n *Node) Name() Name { return n.name }
+
+// Set returns the RRset of a type at this node.
+func (n *Node) Set(rrtype uint16) (RRset, bool) {
+	for i := range n.sets {
+		if n.sets[i].Type == rrtype {
+			return n.sets[i], true
+		}
+	}
+	return RRset{}, false
+}
+
+// Types returns the record types at this node in ascending order, without what its service gives.
+func (n *Node) Types() []uint16 {
+	types := make([]uint16, len(n.sets))
+	for i, set := range n.sets {
+		types[i] = set.Type
+	}
+	return types
+}
+
+// Sets yields the RRsets of this node by ascending type.
+func (n *Node) Sets() iter.Seq[RRset] {
+	return slices.Values(n.sets)
+}
+
+// Empty reports an empty non-terminal.
+func (n *Node) Empty() bool { return len(n.sets) == 0 && n.Service < 0 }
