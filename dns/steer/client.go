@@ -1,0 +1,106 @@
+package steer
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+// Family is the kind of address that a question asks for.
+type Family uint8
+
+const (
+	// IPv4 is what a question of type A asks for.
+	IPv4 Family = iota
+	// IPv6 is what a question of type AAAA asks for.
+	IPv6
+
+	anyFamily // either, where it only matters that there is one
+)
+
+// Subnet is the client subnet that a query carries (RFC 7871): Prefix is its address cut to the
+// source prefix length. The zero value means that the query carries none.
+type Subnet struct{ Prefix netip.Prefix }
+
+// Given tells whether the query carries a client subnet at all.
+func (s Subnet) Given() bool { return s.Prefix.IsValid() }
+
+// Client is whom a decision is made for.
+type Client struct {
+	Address netip.Addr // what steers; never an IPv4 address in IPv6 clothes
+	Source  netip.Addr // where the packet came from
+	Subnet  Subnet     // as the query carried it
+	ByECS   bool       // Address came from Subnet
+	embed   int        // bits before the IPv4 address inside the subnet's IPv6 address
+}
+
+// Client settles whom a query is answered for: the client subnet, if it has one of at least one
+// bit that is not bogus, else the source of the packet.
+func (p *Policy) Client(source netip.Addr, subnet Subnet) Client {
+	c := Client{Source: source.Unmap().WithZone(""), Subnet: subnet}
+	c.Address, _ = embedded(c.Source)
+	if !subnet.Given() || subnet.Prefix.Bits() == 0 {
+		return c
+	}
+	address, embed := embedded(subnet.Prefix.Addr())
+	if embed > 0 && subnet.Prefix.Bits() <= embed {
+		address, embed = subnet.Prefix.Addr(), 0
+	}
+	if holds(bogus, address) && !holds(p.networks, address) {
+		return c
+	}
+	c.Address, c.ByECS, c.embed = address, true, embed
+	return c
+}
+
+// Scope turns the span of a decision into the scope prefix length of the answer (RFC 7871 section
+// 7.2.1), in the bits of the family that the query used; 0 when it carried no subnet.
+func (c Client) Scope(span int) int {
+	switch {
+	case span == 0 || !c.Subnet.Given() || c.Subnet.Prefix.Bits() == 0:
+		return 0
+	case !c.ByECS:
+		return c.Subnet.Prefix.Bits()
+	}
+	return c.embed + span
+}
+
+// bogus is the networks that no client on the Internet has. Documentation networks are not among them.
+var bogus = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/3",
+	"::/128", "::1/128", "fc00::/7", "fe80::/10", "ff00::/8",
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	ps := make([]netip.Prefix, len(texts))
+	for i, t := range texts {
+		ps[i] = netip.MustParsePrefix(t)
+	}
+	return ps
+}
+
+// embedded gives the IPv4 address that an IPv6 address carries, and the number of bits before it;
+// any other address as it is, and 0. Read are the IPv4-mapped form (RFC 4291), the translated form
+// (RFC 2765), the NAT64 well-known prefix (RFC 6052), 6to4 (RFC 3056) and Teredo, where the
+// client's address stands inverted (RFC 4380), and the IPv4-compatible form (RFC 4291).
+func embedded(a netip.Addr) (netip.Addr, int) {
+	if a.Is4() {
+		return a, 0
+	}
+	b := a.As16()
+	mid, low := binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
+	switch head := binary.BigEndian.Uint64(b[:8]); {
+	case head == 0 && (mid == 0 || mid == 0x0000ffff || mid == 0xffff0000), head == 0x0064ff9b_00000000 && mid == 0:
+		return ipv4(low), 96
+	case b[0] == 0x20 && b[1] == 0x02:
+		return ipv4(binary.BigEndian.Uint32(b[2:])), 16
+	case head>>32 == 0x20010000:
+		return ipv4(^low), 96
+	}
+	return a, 0
+}
+
+func ipv4(bits uint32) netip.Addr {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], bits)
+	return netip.AddrFrom4(b)
+}

@@ -1,0 +1,64 @@
+package steer_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"gslb/dns/steer"
+)
+
+func TestWhoTheClientIs(t *testing.T) {
+	policy := compile(t, strings.Replace(cdn, "203.0.112.0/20]", "203.0.112.0/20, 10.20.0.0/16]", 1))
+	for _, tc := range []struct {
+		name   string
+		source string
+		ecs    string
+		want   string
+		span   int // of a decision
+		scope  int // that this makes
+	}{
+		{"no subnet", "192.0.2.9", "", "192.0.2.9", 24, 0},
+		{"source as IPv4-mapped", "::ffff:192.0.2.9", "", "192.0.2.9", 24, 0},
+		{"source with a zone", "fe80::1%lo", "", "fe80::1", 0, 0},
+		{"subnet", "192.0.2.9", "203.0.113.0/24", "203.0.113.0", 20, 20},
+		{"scope may be longer than the source", "192.0.2.9", "203.0.0.0/8", "203.0.0.0", 20, 20},
+		{"IPv6 subnet", "192.0.2.9", "2001:db8::/56", "2001:db8::", 48, 48},
+		{"source length 0", "192.0.2.9", "0.0.0.0/0", "192.0.2.9", 24, 0},
+		{"independent of the client", "192.0.2.9", "203.0.113.0/24", "203.0.113.0", 0, 0},
+		{"private", "192.0.2.9", "10.1.2.0/24", "192.0.2.9", 20, 24},
+		{"private but independent of the client", "192.0.2.9", "10.1.2.0/24", "192.0.2.9", 0, 0},
+		{"private but a partner's", "192.0.2.9", "10.20.2.0/24", "10.20.2.0", 16, 16},
+		{"shared space", "192.0.2.9", "100.64.0.0/16", "192.0.2.9", 20, 16},
+		{"multicast", "192.0.2.9", "224.0.0.0/8", "192.0.2.9", 20, 8},
+		{"loopback", "192.0.2.9", "127.0.0.1/32", "192.0.2.9", 20, 32},
+		{"unique local", "192.0.2.9", "fd00::/48", "192.0.2.9", 20, 48},
+		{"link local", "192.0.2.9", "fe80::/64", "192.0.2.9", 20, 64},
+		{"documentation is ordinary", "192.0.2.9", "2001:db8::/32", "2001:db8::", 32, 32},
+		{"mapped", "192.0.2.9", "::ffff:203.0.113.0/120", "203.0.113.0", 20, 116},
+		{"mapped and private", "192.0.2.9", "::ffff:10.0.0.0/104", "192.0.2.9", 20, 104},
+		{"compatible", "192.0.2.9", "::203.0.113.0/120", "203.0.113.0", 20, 116},
+		{"translated", "192.0.2.9", "::ffff:0:203.0.113.0/120", "203.0.113.0", 20, 116},
+		{"NAT64", "192.0.2.9", "64:ff9b::203.0.113.0/120", "203.0.113.0", 20, 116},
+		{"6to4", "192.0.2.9", "2002:cb00:7100::/40", "203.0.113.0", 20, 36},
+		{"6to4 independent of the client", "192.0.2.9", "2002:cb00:7100::/40", "203.0.113.0", 0, 0},
+		{"Teredo", "192.0.2.9", "2001:0:102:304:0:0:34ff:8e00/128", "203.0.113.255", 20, 116},
+		{"too short to show the IPv4 inside", "192.0.2.9", "2002::/16", "2002::", 16, 16},
+		{"Teredo too short", "192.0.2.9", "2001:0:102:304::/64", "2001:0:102:304::", 32, 32},
+		{"the unspecified address", "192.0.2.9", "::/64", "192.0.2.9", 20, 64},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var subnet steer.Subnet
+			if tc.ecs != "" {
+				subnet.Prefix = netip.MustParsePrefix(tc.ecs)
+			}
+			c := policy.Client(netip.MustParseAddr(tc.source), subnet)
+			if got := c.Address.String(); got != tc.want {
+				t.Errorf("client %s, want %s", got, tc.want)
+			}
+			if got := c.Scope(tc.span); got != tc.scope {
+				t.Errorf("scope %d of span %d, want %d", got, tc.span, tc.scope)
+			}
+		})
+	}
+}

@@ -1,0 +1,256 @@
+package steer
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/fnv"
+	"net/netip"
+	"slices"
+
+	"gslb/config"
+	"gslb/dns/zone"
+	"gslb/health"
+)
+
+// Compile turns a configuration into a policy. It always runs to its end, also on a configuration
+// that has errors, so that the operator sees every problem at once; the policy is of use only
+// when there are none.
+func Compile(cfg *config.Config) (*Policy, config.Problems) {
+	c := &compiler{
+		cfg:      cfg,
+		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID},
+		places:   map[string]placeID{},
+		services: map[string]int{},
+		targets:  map[health.Target]int{},
+		views:    map[string]int{},
+	}
+	c.compilePlaces()
+	c.compilePartners()
+	c.compileMaps()
+	c.compileServices()
+	c.compileZones()
+	return c.policy, c.problems
+}
+
+type compiler struct {
+	cfg      *config.Config
+	policy   *Policy
+	problems config.Problems
+	places   map[string]placeID
+	services map[string]int
+	targets  map[health.Target]int
+	views    map[string]int
+}
+
+func (c *compiler) compilePlaces() {
+	for _, p := range c.cfg.Places {
+		c.places[p.Name] = placeID(len(c.policy.places))
+		c.policy.places = append(c.policy.places, place{
+			name: p.Name, located: p.Located, lat: p.Latitude, lon: p.Longitude,
+			datacenter: p.Kind == config.Datacenter, partnersOnly: p.PartnersOnly,
+		})
+	}
+}
+
+func seedOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+func (c *compiler) compilePartners() {
+	for _, p := range c.cfg.Partners {
+		site, ok := c.places[p.Site]
+		if !ok {
+			continue
+		}
+		c.policy.partners = append(c.policy.partners, partner{name: p.Name, site: site, shadow: p.Shadow, static: p.Networks})
+		c.policy.networks = append(c.policy.networks, p.Networks...)
+	}
+}
+
+func (c *compiler) compileMaps() {
+	c.policy.maps = []rules{{rule{nearest: true}}}
+	for _, m := range c.cfg.Maps {
+		var rs rules
+		for _, r := range m.Rules {
+			rs = append(rs, rule{
+				country: r.Country, region: r.Region, continent: r.Continent, city: r.City, asn: r.ASN,
+				networks: r.Networks, nearest: r.Nearest, to: c.list(r.To),
+			})
+			c.policy.networks = append(c.policy.networks, r.Networks...)
+		}
+		c.policy.maps = append(c.policy.maps, rs)
+	}
+}
+
+// list resolves tiers of place names, without those that geography never picks.
+func (c *compiler) list(tiers [][]string) list {
+	var l list
+	for _, names := range tiers {
+		var tier []placeID
+		for _, name := range names {
+			if p, ok := c.places[name]; ok && !c.policy.places[p].partnersOnly {
+				tier = append(tier, p)
+			}
+		}
+		l = l.then(list{tier})
+	}
+	return l
+}
+
+func (c *compiler) compileServices() {
+	checks := map[string]config.Check{}
+	for _, ch := range c.cfg.Checks {
+		checks[ch.Name] = ch
+	}
+	for _, s := range c.cfg.Services {
+		c.services[s.Name] = len(c.policy.services)
+		c.policy.services = append(c.policy.services, c.service(s, checks))
+	}
+}
+
+func (c *compiler) service(s config.Service, checks map[string]config.Check) Service {
+	svc := Service{
+		name: s.Name, ttl: s.TTL, ttlMin: s.TTLMin, stages: s.Steer, mapName: s.Map, view: -1, answer: s.Answer,
+		pick: s.Pick, allDown: s.AllDown, maxAddresses: s.MaxAddresses,
+	}
+	for _, m := range s.At {
+		p, ok := c.places[m.Place]
+		if !ok {
+			continue
+		}
+		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Addresses))}
+		for _, a := range m.Addresses {
+			mem.endpoints = append(mem.endpoints, endpoint{address: a, target: c.target(a, checks[m.Check])})
+			svc.hasIPv4 = svc.hasIPv4 || a.Is4()
+		}
+		svc.members = append(svc.members, mem)
+	}
+	slices.SortFunc(svc.members, func(a, b member) int { return cmp.Compare(a.place, b.place) })
+	var datacenters, rest []placeID
+	for _, m := range svc.members {
+		p := c.policy.places[m.place]
+		if p.datacenter {
+			datacenters = append(datacenters, m.place)
+		}
+		if !p.partnersOnly {
+			rest = append(rest, m.place)
+		}
+	}
+	svc.datacenters, svc.rest = list{}.then(list{datacenters}), list{}.then(list{rest})
+	if slices.Contains(s.Steer, config.StageGeo) {
+		svc.view = c.view(s.Map, svc.members)
+	}
+	return svc
+}
+
+// target gives the number of the probe for an address under a check, or -1 for none. A check of a
+// kind that is not run counts as none; config has warned of it.
+func (c *compiler) target(a netip.Addr, ch config.Check) int {
+	kind, err := health.ParseKind(string(ch.Kind))
+	if err != nil {
+		return -1
+	}
+	status, err := health.ParseStatus(ch.Status)
+	if err != nil && kind != health.TCP {
+		c.problem("checks."+ch.Name+"."+string(ch.Kind)+".status", err.Error())
+	}
+	t := health.Target{Address: a, Name: ch.Name, Check: health.Check{
+		Kind: kind, Port: ch.Port, Method: ch.Method, Path: ch.Path, Host: ch.Host, Body: ch.Body, Status: status,
+		Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise,
+	}}
+	i, ok := c.targets[t]
+	if !ok {
+		i = len(c.policy.targets)
+		c.targets[t] = i
+		c.policy.targets = append(c.policy.targets, t)
+	}
+	return i
+}
+
+// view numbers the way in which a service sees geography. Services with one map share it, unless
+// the map asks for the nearest: then only those that can be at the same places.
+func (c *compiler) view(mapName string, members []member) int {
+	v := viewKey{rules: 0}
+	for i, m := range c.cfg.Maps {
+		if m.Name == mapName {
+			v.rules = i + 1
+		}
+	}
+	if c.policy.maps[v.rules].asksNearest() {
+		for _, m := range members {
+			if p := c.policy.places[m.place]; p.located && !p.partnersOnly {
+				v.near = append(v.near, m.place)
+			}
+		}
+	}
+	key := binary.AppendUvarint(nil, uint64(v.rules))
+	for _, p := range v.near {
+		key = binary.AppendUvarint(key, uint64(p))
+	}
+	i, ok := c.views[string(key)]
+	if !ok {
+		i = len(c.policy.views)
+		c.views[string(key)] = i
+		c.policy.views = append(c.policy.views, v)
+	}
+	return i
+}
+
+func (c *compiler) problem(path, message string) {
+	c.problems = append(c.problems, config.Problem{Pos: c.cfg.At(path), Path: path, Message: message})
+}
+
+// gives is the record types that a service's name answers by itself.
+var gives = []uint16{zone.TypeA, zone.TypeAAAA}
+
+func (c *compiler) compileZones() {
+	for _, z := range c.cfg.Zones {
+		spec := zone.Spec{Origin: z.Name, TTL: z.TTL, NS: z.NS}
+		if z.SOA != nil {
+			spec.SOA = &zone.SOA{
+				MName: z.SOA.MName, RName: z.SOA.RName, Serial: z.SOA.Serial, Auto: z.SOA.Auto,
+				Refresh: z.SOA.Refresh, Retry: z.SOA.Retry, Expire: z.SOA.Expire, Minimum: z.SOA.Minimum,
+			}
+		}
+		columns := []int{0, max(0, z.RecordsPos.Column-1)}
+		spec.Texts = []zone.Text{
+			{File: z.File, Line: 1, Text: z.FileText},
+			{File: z.RecordsPos.File, Line: z.RecordsPos.Line, Text: z.Records},
+		}
+		for _, s := range z.Services {
+			if i, ok := c.services[s.Service]; ok {
+				spec.Services = append(spec.Services, zone.ServiceName{Name: s.Name, Service: i, Pinned: s.Service, Gives: gives})
+			}
+		}
+		built, problems := zone.Build(spec)
+		for _, p := range problems {
+			c.zoneProblem(z, spec.Texts, columns, p)
+		}
+		if built != nil {
+			c.policy.zones[built.Origin()] = built
+		}
+	}
+}
+
+// zoneProblem tells a zone's problem at the place in the operator's files where it stands.
+func (c *compiler) zoneProblem(z config.Zone, texts []zone.Text, columns []int, p zone.Problem) {
+	problem := config.Problem{Path: z.Path, Message: p.Message, Warning: p.Warning}
+	switch {
+	case p.Text >= 0:
+		problem.Pos = config.Pos{File: texts[p.Text].File, Line: p.Line, Column: p.Column}
+		if p.Column > 0 {
+			problem.Pos.Column += columns[p.Text]
+		}
+	default:
+		if p.Key != "" {
+			problem.Path += "." + p.Key
+		}
+		problem.Pos = c.cfg.At(problem.Path)
+		if problem.Pos == (config.Pos{}) {
+			problem.Pos = c.cfg.At(z.Path)
+		}
+	}
+	c.problems = append(c.problems, problem)
+}

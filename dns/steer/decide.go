@@ -1,0 +1,161 @@
+package steer
+
+import (
+	"net/netip"
+	"slices"
+
+	"gslb/config"
+)
+
+// Query is what a decision is made on.
+type Query struct {
+	Service int
+	Client  Client
+	Family  Family
+	Seed    uint64 // the luck of the draw: any number, a new one for each query
+}
+
+// Placed says which stage found the places of an answer.
+type Placed uint8
+
+const (
+	// PlacedNowhere means that the service has no place to give.
+	PlacedNowhere Placed = iota
+	// PlacedPartners means that the client is inside a partner's network.
+	PlacedPartners
+	// PlacedGeo means that the service's map, or distance, led there.
+	PlacedGeo
+	// PlacedDatacenters means that the tier of all datacenters won.
+	PlacedDatacenters
+	// PlacedRest means that only places that no stage had named were left.
+	PlacedRest
+	// PlacedAllDown means that nothing serves, and the service's all_down rule answered.
+	PlacedAllDown
+)
+
+// String gives the word of reasons, logs and metrics.
+func (p Placed) String() string {
+	return [...]string{"nowhere", "partners", "geo", "datacenters", "rest", "all_down"}[p]
+}
+
+// Decision is what a client gets, and enough of the way there to tell why. It is a plain value
+// and costs no allocation.
+type Decision struct {
+	Placed   Placed
+	Span     int    // bits of the widest block around the client with these tiers; 0: any client
+	TTL      uint32 // seconds
+	Servfail bool   // all_down: servfail
+
+	path   path
+	tier   int // number of the winning tier on the path; -1: none
+	mode   mode
+	family Family
+	turn   uint64            // how far the addresses are rotated
+	chosen [maxChosen]uint32 // members of the service
+	n      int
+	fixed  []netip.Addr // all_down: addresses
+}
+
+// maxChosen bounds the places of one answer; config bounds max_addresses by it.
+const maxChosen = config.MaxAddresses
+
+// mode is how much of a member's standing counts. Each next one is tried when nobody serves by the one before.
+type mode uint8
+
+const (
+	byStanding    mode = iota // healthy and not drained
+	withDrained               // healthy; drained ones too, unless hard
+	healthIgnored             // not drained
+	lastResort                // anything but hard drains
+)
+
+// allows tells whether a member may be given.
+func (m mode) allows(st *standing) bool {
+	switch m {
+	case byStanding:
+		return st.healthy && !st.drained
+	case withDrained:
+		return st.healthy && !st.hard
+	case healthIgnored:
+		return !st.drained
+	}
+	return !st.hard
+}
+
+// addresses gives what a member has to give.
+func (m mode) addresses(st *standing, f Family) []netip.Addr {
+	if m >= healthIgnored {
+		return st.all[f]
+	}
+	return st.up[f]
+}
+
+// Decide chooses the sites of one client. It is the only place where that is done: answers,
+// reasons and simulations all come through here.
+func Decide(s *Snapshot, q Query) Decision {
+	svc := &s.in.Policy.services[q.Service]
+	d := Decision{path: s.path(svc, q.Client.Address), family: q.Family, turn: q.Seed >> 32}
+	d.Span = svc.span(q.Client.Address, d.path.span)
+	if d.path.n == 0 {
+		d.TTL = svc.ttl
+		return d
+	}
+	w := walk{svc: svc, standing: s.standing[q.Service], path: &d.path}
+	for m := byStanding; m <= lastResort; m++ {
+		if m == healthIgnored && svc.allDown.Mode != config.AllDownServe {
+			break
+		}
+		tier, found := w.winner(m, q.Family)
+		if !found {
+			continue
+		}
+		d.tier, d.mode, d.Placed = tier, m, d.path.placed(tier)
+		w.pick(&d, q)
+		d.TTL = w.ttl(&d)
+		if m >= healthIgnored {
+			d.Placed, d.TTL = PlacedAllDown, svc.ttlMin
+		}
+		return d
+	}
+	d.Placed, d.TTL, d.tier = PlacedAllDown, svc.ttlMin, -1
+	d.Servfail = svc.allDown.Mode == config.AllDownServfail
+	d.fixed = svc.allDown.Addresses
+	return d
+}
+
+// span widens a block's length to what the answer depends on: a hash depends on the client's
+// network even where the tiers do not.
+func (svc *Service) span(client netip.Addr, span int) int {
+	if svc.pick == config.PickHash && svc.answer != 0 {
+		return max(span, networkBits(client))
+	}
+	return span
+}
+
+// Addresses appends the addresses of the answer: those of every chosen place, rotated, at most
+// as many as the service allows.
+func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.Addr {
+	start := len(to)
+	svc, standings := &s.in.Policy.services[service], s.standing[service]
+	for _, i := range d.chosen[:d.n] {
+		to = append(to, d.mode.addresses(&standings[i], d.family)...)
+	}
+	for _, a := range d.fixed {
+		if familyOf(a) == d.family {
+			to = append(to, a)
+		}
+	}
+	rotate(to[start:], d.turn)
+	return to[:min(len(to), start+svc.maxAddresses)]
+}
+
+// rotate turns the addresses so that each is the first equally often.
+func rotate(a []netip.Addr, turn uint64) {
+	if len(a) < 2 {
+		return
+	}
+	k := int(turn % uint64(len(a)))
+	slices.Reverse(a[:k])
+	slices.Reverse(a[k:])
+	slices.Reverse(a)
+}

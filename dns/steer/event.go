@@ -1,0 +1,187 @@
+package steer
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb/config"
+	"gslb/health"
+)
+
+// Event is a change that an operator wants to know of, in words. One event makes a line of the
+// log, an entry of the journal and, by its kind, a count of the metrics.
+type Event struct {
+	Kind  string // endpoint, place, service, drain, config, geo or routes
+	Text  string
+	Grave bool // somebody may have to act
+	Attrs []slog.Attr
+}
+
+// Diff tells what happened between two snapshots of one server. The first snapshot of a server has
+// no earlier one: then it tells what is amiss from the start.
+func Diff(old, now *Snapshot) []Event {
+	var events []Event
+	if old != nil {
+		events = append(events, diffInputs(old, now)...)
+	}
+	events = append(events, diffDrains(old, now)...)
+	events = append(events, diffEndpoints(old, now)...)
+	return append(events, diffServices(old, now)...)
+}
+
+func diffInputs(old, now *Snapshot) []Event {
+	var events []Event
+	if v := now.Version(); old.in.Config != now.in.Config {
+		events = append(events, Event{Kind: "config", Text: fmt.Sprintf("config %d:%s in force", v.Config, v.Hash)})
+	}
+	if old.in.Geo != now.in.Geo {
+		events = append(events, Event{Kind: "geo", Text: "geo database in force: " + now.in.Geo.Name()})
+	}
+	if old.in.Routes != now.in.Routes {
+		events = append(events, Event{Kind: "routes", Text: fmt.Sprintf("partners' networks in force: %d prefixes", now.in.Routes.Len())})
+	}
+	return events
+}
+
+// diffDrains tells of drains that began and ended. A drain that was only reworded is not new.
+func diffDrains(old, now *Snapshot) []Event {
+	before, after := old.activeDrains(), now.activeDrains()
+	var events []Event
+	for _, d := range after {
+		if !slices.ContainsFunc(before, d.same) {
+			events = append(events, drainEvent(d.Drain, "drained"+d.why()))
+		}
+	}
+	for _, d := range before {
+		if !slices.ContainsFunc(after, d.same) {
+			events = append(events, drainEvent(d.Drain, "no longer drained"))
+		}
+	}
+	return events
+}
+
+type activeDrain struct{ config.Drain }
+
+func (d activeDrain) same(o activeDrain) bool {
+	return d.Target == o.Target && d.Service == o.Service && d.Hard == o.Hard
+}
+
+func (d activeDrain) why() string {
+	var why []string
+	if d.Reason != "" {
+		why = append(why, d.Reason)
+	}
+	if d.By != "" {
+		why = append(why, "by "+d.By)
+	}
+	if !d.Until.IsZero() {
+		why = append(why, "until "+d.Until.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	if why == nil {
+		return ""
+	}
+	return ": " + strings.Join(why, ", ")
+}
+
+func (s *Snapshot) activeDrains() []activeDrain {
+	if s == nil {
+		return nil
+	}
+	var active []activeDrain
+	for _, d := range s.in.Policy.drains {
+		if !d.Over(s.in.Now) {
+			active = append(active, activeDrain{d})
+		}
+	}
+	return active
+}
+
+func drainEvent(d config.Drain, what string) Event {
+	where, attrs := d.Target, []slog.Attr{slog.String("place", d.Target)}
+	if d.Service != "" {
+		where += "/" + d.Service
+		attrs = append(attrs, slog.String("service", d.Service))
+	}
+	return Event{Kind: "drain", Text: where + " " + what, Attrs: attrs}
+}
+
+// diffEndpoints tells of endpoints that were withdrawn and restored: once for each place and
+// check, however many services share one.
+func diffEndpoints(old, now *Snapshot) []Event {
+	before := old.verdicts(now)
+	turns := map[int]string{}
+	for i, t := range now.in.Policy.targets {
+		if text := turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check); text != "" {
+			turns[i] = text
+		}
+	}
+	if len(turns) == 0 {
+		return nil
+	}
+	var events []Event
+	told := map[string]bool{}
+	for _, svc := range now.in.Policy.services {
+		for _, m := range svc.members {
+			for _, ep := range m.endpoints {
+				text, ok := turns[ep.target]
+				event := now.endpointEvent(m.place, ep, text)
+				if id := event.Text + ep.address.String(); ok && !told[id] {
+					told[id] = true
+					events = append(events, event)
+				}
+			}
+		}
+	}
+	return events
+}
+
+func (s *Snapshot) endpointEvent(at placeID, ep endpoint, what string) Event {
+	if what == "" {
+		return Event{}
+	}
+	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[at].name
+	state := s.in.Health.Endpoint(target.Key())
+	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", ep.address.String())}
+	return Event{Kind: "endpoint", Text: place + "/" + target.Name + " " + what, Grave: !state.Serving(), Attrs: attrs}
+}
+
+// verdicts gives what was thought of a target before, under whatever content its check had then.
+func (s *Snapshot) verdicts(now *Snapshot) func(health.Target) health.Verdict {
+	switch {
+	case s == nil:
+		return func(health.Target) health.Verdict { return health.Unknown }
+	case s.in.Policy == now.in.Policy:
+		return func(t health.Target) health.Verdict { return s.in.Health.Endpoint(t.Key()).Verdict }
+	}
+	type thread struct {
+		address netip.Addr
+		check   string
+	}
+	before := map[thread]health.Verdict{}
+	for _, t := range s.in.Policy.targets {
+		before[thread{t.Address, t.Name}] = s.in.Health.Endpoint(t.Key()).Verdict
+	}
+	return func(t health.Target) health.Verdict {
+		if state := s.in.Health.Endpoint(t.Key()); state.Verdict != health.Unknown {
+			return state.Verdict
+		}
+		return before[thread{t.Address, t.Name}]
+	}
+}
+
+func turned(before health.Verdict, state health.Endpoint, check health.Check) string {
+	switch {
+	case before == state.Verdict:
+		return ""
+	case state.Verdict == health.Withdrawn && state.Results == 0: // restored, with a window that was too old
+		return "still withdrawn, last: " + state.Cause
+	case state.Verdict == health.Withdrawn:
+		return fmt.Sprintf("withdrawn: %d of %d failed, last: %s", state.Failed, check.Window, state.Cause)
+	case state.Verdict == health.Up && before == health.Withdrawn:
+		return fmt.Sprintf("restored: %d of the last %d succeeded", state.Results-state.Failed, check.Window)
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package steer
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"gslb/config"
+)
+
+// diffServices tells of places of several endpoints that fell or rose as a whole, and of services
+// that nobody gives any more.
+func diffServices(old, now *Snapshot) []Event {
+	before := old.byName()
+	var events []Event
+	for i := range now.in.Policy.services {
+		svc := serviceState{now, &now.in.Policy.services[i], now.standing[i]}
+		prev, known := before[svc.name]
+		events = append(events, diffPlaces(prev, svc)...)
+		was, is := byStanding, svc.served()
+		if known {
+			was = prev.served()
+		}
+		if was == is {
+			continue
+		}
+		event := Event{Kind: "service", Grave: is != byStanding, Attrs: []slog.Attr{slog.String("service", svc.name)}}
+		switch is {
+		case byStanding:
+			event.Text = svc.name + ": served again"
+		case withDrained:
+			event.Text = svc.name + ": nobody serves, answered from drained places"
+		default:
+			event.Text = svc.name + ": nobody serves, answered by all_down: " + allDownWord(svc.allDown)
+		}
+		events = append(events, event)
+	}
+	return events
+}
+
+// serviceState is how a service stands in one snapshot.
+type serviceState struct {
+	s *Snapshot
+	*Service
+	standing []standing
+}
+
+func (s *Snapshot) byName() map[string]serviceState {
+	if s == nil {
+		return nil
+	}
+	services := map[string]serviceState{}
+	for i := range s.in.Policy.services {
+		svc := &s.in.Policy.services[i]
+		services[svc.name] = serviceState{s, svc, s.standing[i]}
+	}
+	return services
+}
+
+// diffPlaces leaves out places of one endpoint: of these the endpoint's own event tells everything.
+func diffPlaces(old, now serviceState) []Event {
+	var events []Event
+	for i, m := range now.members {
+		if len(m.endpoints) < 2 {
+			continue
+		}
+		place, st := now.s.in.Policy.places[m.place].name, &now.standing[i]
+		if old.healthy(place) == st.healthy {
+			continue
+		}
+		what := "restored"
+		if !st.healthy {
+			what = "withdrawn"
+		}
+		up := len(st.up[IPv4]) + len(st.up[IPv6])
+		events = append(events, Event{
+			Kind: "place", Grave: !st.healthy,
+			Text:  fmt.Sprintf("%s %s for %s: %d of %d endpoints healthy", place, what, now.name, up, len(m.endpoints)),
+			Attrs: []slog.Attr{slog.String("place", place), slog.String("service", now.name)},
+		})
+	}
+	return events
+}
+
+// healthy tells whether a place was healthy for the service; one that was not there yet counts as such.
+func (s serviceState) healthy(place string) bool {
+	if s.Service == nil {
+		return true
+	}
+	for i, m := range s.members {
+		if s.s.in.Policy.places[m.place].name == place {
+			return s.standing[i].healthy
+		}
+	}
+	return true
+}
+
+// anybody tells whether some place serves.
+func (s serviceState) anybody() bool { return s.served() == byStanding }
+
+// served gives the mode in which there is a place that any client can be sent to, or, for a service
+// that only partners' clients get, any place at all, with an address of the service's main family:
+// healthIgnored when only all_down is left.
+func (s serviceState) served() mode {
+	open := s.rest
+	for _, m := range []mode{byStanding, withDrained} {
+		for i, member := range s.members {
+			counts := len(open) == 0 || slices.Contains(open[0], member.place)
+			if st := &s.standing[i]; counts && m.allows(st) && m.has(st, s.main()) {
+				return m
+			}
+		}
+	}
+	return healthIgnored
+}
+
+func allDownWord(a config.AllDown) string {
+	switch a.Mode {
+	case config.AllDownNodata:
+		return "nodata"
+	case config.AllDownServfail:
+		return "servfail"
+	case config.AllDownAddresses:
+		return fmt.Sprint(a.Addresses)
+	}
+	return "serve"
+}

@@ -1,0 +1,364 @@
+package steer
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb/dns/zone"
+)
+
+// maxChain bounds how many CNAMEs are followed inside a zone.
+const maxChain = 8
+
+// Question is what reasons are asked for.
+type Question struct {
+	Name   zone.Name
+	Client Client
+	Only   Only // of which family reasons are wanted
+	Now    time.Time
+	Seed   uint64 // the luck of the draw, as in [Query]
+}
+
+// Only narrows reasons to what questions for one family get.
+type Only uint8
+
+const (
+	// BothFamilies tells of the addresses of both, and of the places by the service's main family.
+	BothFamilies Only = iota
+	// OnlyIPv4 tells of questions of type A.
+	OnlyIPv4
+	// OnlyIPv6 tells of questions of type AAAA.
+	OnlyIPv6
+)
+
+// without tells whether a family is left out.
+func (o Only) without(f Family) bool { return o != BothFamilies && o != OnlyIPv4+Only(f) }
+
+// Explain tells why a client gets what it gets from this name, line by line; the span of the
+// decision, as in [Decision]; and whether the name lies in any zone of ours. It is Decide's own
+// trail, put into words.
+func Explain(s *Snapshot, q Question) (lines []Line, span int, ours bool) {
+	z, ours := s.Zone(q.Name)
+	if !ours {
+		return nil, 0, false
+	}
+	lines = append(lines, clientLine(q.Client))
+	name := q.Name
+	for range maxChain {
+		match := z.Find(name)
+		if match.Node != nil && match.Node.Service >= 0 && match.Kind != zone.Delegation {
+			e := s.explainer(q, match.Node.Service)
+			lines, span = append(lines, e.lines(name, match)...), e.main.Span
+			break
+		}
+		line, next := staticLine(z, name, match)
+		lines = append(lines, line)
+		if next == "" || !next.Below(z.Origin()) {
+			break
+		}
+		name = next
+	}
+	version := Line{{"version", bare}}
+	for _, word := range strings.Fields(s.Version().String()) {
+		key, value, _ := strings.Cut(word, "=")
+		version.add(key, value)
+	}
+	return append(lines, version), span, true
+}
+
+func clientLine(c Client) Line {
+	var l Line
+	switch {
+	case c.ByECS:
+		l.add("client", c.Subnet.Prefix)
+		l.add("via", "ecs")
+	default:
+		l.add("client", c.Source)
+		l.add("via", "source")
+		if c.Subnet.Given() && c.Subnet.Prefix.Bits() > 0 {
+			l.add("ignored", c.Subnet.Prefix)
+		}
+	}
+	return l
+}
+
+// staticLine tells what a name that leads to no service holds, and where its CNAME leads.
+func staticLine(z *zone.Zone, name zone.Name, match zone.Match) (l Line, next zone.Name) {
+	l.add("name", display(name))
+	l.add("zone", display(z.Origin()))
+	switch match.Kind {
+	case zone.Missing:
+		l.add("records", "none")
+		l.add("rcode", "NXDOMAIN")
+		return l, ""
+	case zone.Delegation:
+		l.add("delegated", display(match.Owner))
+		return l, ""
+	case zone.Wildcard:
+		l.add("wildcard", display(match.Owner))
+	}
+	var types []string
+	for _, t := range match.Node.Types() {
+		types = append(types, zone.TypeWord(t))
+	}
+	if types == nil {
+		types = []string{"none"}
+	}
+	l.add("records", strings.Join(types, ","))
+	if target, ok := match.Node.Alias(); ok {
+		l.add("target", display(target))
+		return l, target
+	}
+	return l, ""
+}
+
+// display writes a name without the final dot.
+func display(n zone.Name) string {
+	if s := strings.TrimSuffix(n.String(), "."); s != "" {
+		return s
+	}
+	return "."
+}
+
+// explainer puts the decisions on one service, one for each family, into words.
+type explainer struct {
+	s         *Snapshot
+	service   int
+	svc       *Service
+	standing  []standing
+	q         Question
+	decisions [2]Decision
+	main      *Decision // of the service's main family
+}
+
+func (s *Snapshot) explainer(q Question, service int) *explainer {
+	e := &explainer{s: s, service: service, svc: s.in.Policy.Service(service), standing: s.standing[service], q: q}
+	for f := range e.decisions {
+		e.decisions[f] = Decide(s, Query{Service: service, Client: q.Client, Family: Family(f), Seed: q.Seed})
+	}
+	e.main = &e.decisions[IPv4]
+	if (!e.svc.hasIPv4 && q.Only == BothFamilies) || q.Only == OnlyIPv6 {
+		e.main = &e.decisions[IPv6]
+	}
+	return e
+}
+
+func (e *explainer) lines(name zone.Name, match zone.Match) []Line {
+	var head Line
+	head.add("name", display(name))
+	head.add("service", e.svc.name)
+	head.add("answer", e.answer())
+	head.add("ttl", e.main.TTL)
+	head.add("scope", e.scope())
+	if match.Kind == zone.Wildcard {
+		head.add("wildcard", display(match.Owner))
+	}
+	return append([]Line{head, e.placedLine()}, e.placeLines()...)
+}
+
+func (e *explainer) answer() string {
+	var words []string
+	for f := range e.decisions {
+		if e.q.Only.without(Family(f)) {
+			continue
+		}
+		for _, a := range e.decisions[f].Addresses(e.s, e.service, nil) {
+			words = append(words, a.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (e *explainer) scope() int {
+	if e.q.Client.Subnet.Given() {
+		return e.q.Client.Scope(e.main.Span)
+	}
+	return e.main.Span
+}
+
+func (e *explainer) placedLine() Line {
+	var l Line
+	d := e.main
+	l.add("placed", d.Placed)
+	if d.Servfail {
+		l.add("rcode", "SERVFAIL")
+	}
+	if d.n == 0 || d.Placed == PlacedAllDown {
+		return l
+	}
+	switch d.Placed {
+	case PlacedPartners:
+		e.addRoute(&l, e.svc.members[d.chosen[0]].place)
+	case PlacedGeo:
+		e.addRule(&l)
+	}
+	return l
+}
+
+// addRoute names the route that leads the client to a partner's site.
+func (e *explainer) addRoute(l *Line, site placeID) {
+	p := e.s.in.Policy
+	for prefix, routes := range e.s.in.Routes.Covering(e.q.Client.Address) {
+		for _, r := range routes {
+			i := slices.IndexFunc(p.partners, func(x partner) bool { return x.name == r.Partner })
+			if i < 0 || p.partners[i].shadow || p.partners[i].site != site {
+				continue
+			}
+			l.add("partner", r.Partner)
+			l.add("prefix", prefix)
+			if r.Static() {
+				l.add("peer", "static")
+				return
+			}
+			l.add("origin", r.Origin)
+			l.add("peer", r.Peer)
+			l.add("age", Ago(e.q.Now.Sub(r.Since)))
+			return
+		}
+	}
+}
+
+// addRule names the rule of the map that fits the client, and what geography knows of it.
+func (e *explainer) addRule(l *Line) {
+	p := e.s.in.Policy
+	at := e.s.in.Geo.Lookup(e.q.Client.Address)
+	rs := p.maps[p.views[e.svc.view].rules]
+	if e.svc.mapName != "" {
+		l.add("map", e.svc.mapName)
+		l.add("rule", rs.first(at, rs.held(e.q.Client.Address))+1)
+	} else {
+		l.add("map", "nearest")
+	}
+	for _, w := range []Word{{"continent", at.Continent}, {"country", at.Country}, {"region", at.Region}, {"city", at.City}} {
+		if w.Value != "" {
+			*l = append(*l, w)
+		}
+	}
+	if at.ASN != 0 {
+		l.add("asn", at.ASN)
+	}
+}
+
+// placeLines tells of every place that was considered, in the order of the tiers; each place once,
+// where it came first.
+func (e *explainer) placeLines() []Line {
+	var lines []Line
+	var seen []placeID
+	number, last := 0, -1
+	for tier, places := range e.main.path.tiers() {
+		for _, p := range places {
+			if slices.Contains(seen, p) {
+				continue
+			}
+			seen = append(seen, p)
+			if tier != last {
+				number, last = number+1, tier
+			}
+			lines = append(lines, e.placeLine(p, number, tier == e.main.tier))
+		}
+	}
+	return lines
+}
+
+func (e *explainer) placeLine(p placeID, number int, winning bool) Line {
+	var l Line
+	l.add("place", e.s.in.Policy.places[p].name)
+	l.add("tier", number)
+	i, ok := e.svc.member(p)
+	if !ok {
+		l.add("verdict", "absent")
+		return l
+	}
+	st := &e.standing[i]
+	chosen := e.main.chose(i) || (e.q.Only == BothFamilies && (e.decisions[IPv4].chose(i) || e.decisions[IPv6].chose(i)))
+	l.add("verdict", verdict(st, chosen))
+	if share, drawn := e.share(i, winning); drawn {
+		l.add("share", share)
+	}
+	if st.drained {
+		addDrain(&l, st)
+	}
+	e.addEndpoint(&l, i)
+	return l
+}
+
+func verdict(st *standing, chosen bool) string {
+	word := st.word()
+	switch {
+	case chosen:
+		return "chosen"
+	case word == "serving":
+		return "spare"
+	}
+	return word
+}
+
+// share gives a member's part of the draws, when there is a draw at all: by weight, and from more
+// candidates than are answered.
+func (e *explainer) share(member int, winning bool) (string, bool) {
+	d := e.main
+	if !winning || e.svc.drawsNone() {
+		return "", false
+	}
+	w := walk{svc: e.svc, standing: e.standing, path: &d.path}
+	tier := d.path.at(d.tier)
+	candidates := slices.Collect(w.candidates(tier, d.mode, d.family))
+	if len(candidates) <= e.svc.answer || !slices.Contains(candidates, member) {
+		return "", false
+	}
+	total := w.totalWeight(tier, d)
+	part := float64(w.weight(member, total)) / float64(max(total, uint64(1)))
+	if total == 0 {
+		part = 1 / float64(len(candidates))
+	}
+	return fmt.Sprintf("%.0f%%", 100*part), true
+}
+
+func addDrain(l *Line, st *standing) {
+	if st.drain.Reason != "" {
+		l.add("reason", st.drain.Reason)
+	}
+	if !st.drain.Until.IsZero() {
+		l.add("until", st.drain.Until.UTC().Format(time.RFC3339))
+	}
+	if st.drain.By != "" {
+		l.add("by", st.drain.By)
+	}
+	if st.hard {
+		l.add("hard", "yes")
+	}
+}
+
+// addEndpoint names what is wrong at a member: the endpoint that is withdrawn longest, when the
+// place is withdrawn for it; the number of healthy ones, when it serves all the same.
+func (e *explainer) addEndpoint(l *Line, member int) {
+	m, st := &e.svc.members[member], &e.standing[member]
+	if up := len(st.up[IPv4]) + len(st.up[IPv6]); st.healthy {
+		if up < len(m.endpoints) {
+			l.add("healthy", fmt.Sprintf("%d/%d", up, len(m.endpoints)))
+		}
+		return
+	}
+	var worst netip.Addr
+	var words Line
+	var since time.Time
+	for _, ep := range m.endpoints {
+		state, check := e.s.endpoint(ep)
+		if state.Serving() || (worst.IsValid() && !state.Since.Before(since)) {
+			continue
+		}
+		worst, since = ep.address, state.Since
+		words = Line{{"endpoint", worst.String()}, {"failed", fmt.Sprintf("%d/%d", state.Failed, check.Window)}}
+		if state.Cause != "" {
+			words.add("last", state.Cause)
+		}
+		words.add("since", Ago(e.q.Now.Sub(since)))
+		if state.Succeeding > 0 {
+			words.add("good", fmt.Sprintf("%d/%d", state.Succeeding, check.Rise))
+		}
+	}
+	*l = append(*l, words...)
+}

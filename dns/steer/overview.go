@@ -1,0 +1,118 @@
+package steer
+
+import (
+	"time"
+
+	"gslb/config"
+	"gslb/health"
+)
+
+// ServiceView is how one service stands, for an operator's eyes and for programs.
+type ServiceView struct {
+	Service string      `json:"service"`
+	Served  bool        `json:"served"` // some place serves
+	Places  []PlaceView `json:"places"`
+}
+
+// PlaceView is how one place stands for a service.
+type PlaceView struct {
+	Place     string         `json:"place"`
+	Standing  string         `json:"standing"` // serving, unknown, withdrawn or drained
+	Drain     *DrainView     `json:"drain,omitempty"`
+	Endpoints []EndpointView `json:"endpoints"`
+}
+
+// DrainView is the drain that keeps a place out; of several the one that ends last.
+type DrainView struct {
+	Reason string    `json:"reason,omitempty"`
+	By     string    `json:"by,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	Hard   bool      `json:"hard"`
+}
+
+// EndpointView is what the checks say of one endpoint. An unchecked one has an empty Check.
+type EndpointView struct {
+	Address    string    `json:"address"`
+	Check      string    `json:"check,omitempty"`
+	Verdict    string    `json:"verdict"`
+	Failed     int       `json:"failed"`
+	Results    int       `json:"results"` // in the window so far
+	Window     int       `json:"window"`
+	Failing    int       `json:"failing"`    // failures in a row
+	Succeeding int       `json:"succeeding"` // successes in a row
+	Cause      string    `json:"cause,omitempty"`
+	Since      time.Time `json:"since,omitzero"`
+}
+
+// Overview tells how every service stands, in the order of the configuration.
+func (s *Snapshot) Overview() []ServiceView {
+	views := make([]ServiceView, 0, len(s.in.Policy.services))
+	for i := range s.in.Policy.services {
+		svc := serviceState{s, &s.in.Policy.services[i], s.standing[i]}
+		view := ServiceView{Service: svc.name, Served: svc.anybody()}
+		for j := range svc.members {
+			view.Places = append(view.Places, s.placeView(&svc.members[j], &svc.standing[j]))
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+func (s *Snapshot) placeView(m *member, st *standing) PlaceView {
+	view := PlaceView{Place: s.in.Policy.places[m.place].name, Standing: st.word()}
+	if st.drained {
+		view.Drain = &DrainView{Reason: st.drain.Reason, By: st.drain.By, Until: st.drain.Until, Hard: st.hard}
+	}
+	for _, e := range m.endpoints {
+		view.Endpoints = append(view.Endpoints, s.endpointView(e))
+	}
+	return view
+}
+
+// word names a standing as reasons do, for a member that is in no answer.
+func (st *standing) word() string {
+	switch {
+	case st.drained:
+		return "drained"
+	case !st.healthy:
+		return "withdrawn"
+	case st.unknown:
+		return "unknown"
+	}
+	return "serving"
+}
+
+func (s *Snapshot) endpointView(e endpoint) EndpointView {
+	view := EndpointView{Address: e.address.String(), Verdict: health.Up.String()}
+	if e.target < 0 {
+		return view
+	}
+	state, check := s.endpoint(e)
+	view.Check, view.Window = s.in.Policy.targets[e.target].Name, check.Window
+	view.Verdict, view.Failed, view.Results = state.Verdict.String(), state.Failed, state.Results
+	view.Failing, view.Succeeding = state.Failing, state.Succeeding
+	view.Cause, view.Since = state.Cause, state.Since
+	return view
+}
+
+// LeftBare gives the services that would have no serving place left if this drain held too. A
+// service that has none already is not among them.
+func (s *Snapshot) LeftBare(d config.Drain) []string {
+	var bare []string
+	for i := range s.in.Policy.services {
+		svc := serviceState{s, &s.in.Policy.services[i], s.standing[i]}
+		if (d.Service != "" && d.Service != svc.name) || !svc.anybody() {
+			continue
+		}
+		left := serviceState{s, svc.Service, append([]standing(nil), svc.standing...)}
+		for j, m := range svc.members {
+			if s.in.Policy.places[m.place].name == d.Target {
+				left.standing[j].drained = true
+			}
+		}
+		if !left.anybody() {
+			bare = append(bare, svc.name)
+		}
+	}
+	return bare
+}

@@ -1,0 +1,147 @@
+package steer
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+
+	"gslb/bgp"
+	"gslb/geo"
+	"gslb/geo/prefix"
+)
+
+// partition cuts the address space into blocks in which every client has the same list. It is
+// canonical: no two neighbouring halves of a block have equal lists, so the block around a client
+// is the exact scope of what depends on the list.
+type partition struct {
+	table *prefix.Table
+	lists []list
+}
+
+// at gives the list of a client, and the bits of the widest block around it with that list.
+func (p *partition) at(client netip.Addr) (l list, span int) {
+	n, span := p.table.Lookup(client)
+	return p.lists[n], span
+}
+
+// partnerPartition cuts by the routes of the partners that are steered by. The list of an address
+// is that of its longest prefix, then what the prefixes around it add.
+func (p *Policy) partnerPartition(routes *bgp.Table) *partition {
+	sites := map[string]placeID{}
+	for _, partner := range p.partners {
+		if !partner.shadow {
+			sites[partner.name] = partner.site
+		}
+	}
+	own := func(yield func(netip.Prefix, list) bool) {
+		for prefix, rs := range routes.All() {
+			if l := siteList(rs, sites); l != nil && !yield(prefix, l) {
+				return
+			}
+		}
+	}
+	numbers := newLists()
+	var b prefix.Builder
+	for prefix, l := range nest(own, func(outer, inner list) list { return inner.then(outer) }) {
+		b.Set(prefix, numbers.intern(l))
+	}
+	return &partition{b.Table(), numbers.all}
+}
+
+// siteList gives the sites that the routes of one prefix lead to, in tiers.
+func siteList(routes []bgp.Route, sites map[string]placeID) list {
+	var l list
+	for _, tier := range bgp.Tiers(routes) {
+		var places []placeID
+		for _, r := range tier {
+			if site, ok := sites[r.Partner]; ok {
+				places = append(places, site)
+			}
+		}
+		l = l.then(list{places})
+	}
+	return l
+}
+
+// geoPartition cuts by one view of the geo map.
+func (p *Policy) geoPartition(v viewKey, world *geo.Map) *partition {
+	rs := p.maps[v.rules]
+	numbers := newLists()
+	choose := func(location uint32, held []int) uint32 {
+		at := world.Location(location)
+		i := rs.first(at, held)
+		switch {
+		case i < 0:
+			return 0
+		case rs[i].nearest:
+			return numbers.intern(p.byDistance(v.near, at))
+		}
+		return numbers.intern(rs[i].to)
+	}
+	type pair struct{ location, set uint32 }
+	known := map[pair]uint32{}
+	nets, sets := rs.networkPartition()
+	table := prefix.Overlay(world.Table(), nets, func(location, set uint32) uint32 {
+		n, ok := known[pair{location, set}]
+		if !ok {
+			n = choose(location, sets[set])
+			known[pair{location, set}] = n
+		}
+		return n
+	})
+	return &partition{table, numbers.all}
+}
+
+// networkPartition cuts by the networks lists of the rules. The values of the table are numbers
+// of sets: the indices of the rules whose networks hold an address. Set 0 is empty.
+func (rs rules) networkPartition() (*prefix.Table, [][]int) {
+	own := map[netip.Prefix][]int{}
+	for i, r := range rs {
+		for _, p := range r.networks {
+			own[p] = append(own[p], i)
+		}
+	}
+	prefixes := make([]netip.Prefix, 0, len(own))
+	for p := range own {
+		prefixes = append(prefixes, p)
+	}
+	slices.SortFunc(prefixes, netip.Prefix.Compare)
+	sorted := func(yield func(netip.Prefix, []int) bool) {
+		for _, p := range prefixes {
+			if !yield(p, own[p]) {
+				return
+			}
+		}
+	}
+	sets := [][]int{nil}
+	var b prefix.Builder
+	for p, set := range nest(sorted, func(outer, inner []int) []int { return slices.Concat(inner, outer) }) {
+		b.Set(p, uint32(len(sets)))
+		sets = append(sets, set)
+	}
+	return b.Table(), sets
+}
+
+// nest gives every prefix with the value it has inside the prefixes around it. The prefixes come
+// in address order, each before those inside it.
+func nest[T any](own iter.Seq2[netip.Prefix, T], inside func(outer, inner T) T) iter.Seq2[netip.Prefix, T] {
+	type level struct {
+		prefix netip.Prefix
+		value  T
+	}
+	return func(yield func(netip.Prefix, T) bool) {
+		var around []level
+		for p, v := range own {
+			for len(around) > 0 && !around[len(around)-1].prefix.Overlaps(p) {
+				around = around[:len(around)-1]
+			}
+			if len(around) > 0 {
+				v = inside(around[len(around)-1].value, v)
+			}
+			around = append(around, level{p, v})
+			if !yield(p, v) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package steer
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"net/netip"
+	"slices"
+
+	"gslb/config"
+)
+
+// pick takes the places of the answer from the winning tier: all of them, or as many as the
+// service answers with, by weight. Never any from the next tier.
+func (w *walk) pick(d *Decision, q Query) {
+	tier := w.path.at(d.tier)
+	want := w.svc.answer
+	if want == 0 {
+		for i := range w.candidates(tier, d.mode, q.Family) {
+			d.choose(i)
+		}
+		return
+	}
+	total := w.totalWeight(tier, d)
+	for d.n < want {
+		i, ok := w.draw(tier, d, q, total)
+		if !ok {
+			return
+		}
+		d.choose(i)
+	}
+}
+
+// choose adds a member to the answer while there is room: an answer has no more places than addresses.
+func (d *Decision) choose(member int) {
+	if d.n < len(d.chosen) {
+		d.chosen[d.n] = uint32(member)
+		d.n++
+	}
+}
+
+func (d *Decision) chose(member int) bool {
+	return slices.Contains(d.chosen[:d.n], uint32(member))
+}
+
+// totalWeight sums the weights of a tier's candidates. When all of them have weight 0, which
+// means "only when nothing else of the tier serves", they are equals: the total is 0.
+func (w *walk) totalWeight(tier []placeID, d *Decision) uint64 {
+	var total uint64
+	for i := range w.candidates(tier, d.mode, d.family) {
+		total += w.svc.members[i].weight
+	}
+	return total
+}
+
+// weight is a member's weight in a draw among candidates of this total.
+func (w *walk) weight(member int, total uint64) uint64 {
+	if total == 0 {
+		return 1
+	}
+	return w.svc.members[member].weight
+}
+
+// draw takes one more member that is not chosen yet.
+func (w *walk) draw(tier []placeID, d *Decision, q Query, total uint64) (int, bool) {
+	if w.svc.pick == config.PickHash {
+		return w.rendezvous(tier, d, q, total)
+	}
+	var left uint64
+	for i := range w.candidates(tier, d.mode, d.family) {
+		if !d.chose(i) {
+			left += w.weight(i, total)
+		}
+	}
+	if left == 0 {
+		return 0, false
+	}
+	luck, _ := bits.Mul64(mix(q.Seed+uint64(d.n)), left) // uniform in 0..left-1
+	for i := range w.candidates(tier, d.mode, d.family) {
+		if d.chose(i) {
+			continue
+		}
+		if weight := w.weight(i, total); luck >= weight {
+			luck -= weight
+			continue
+		}
+		return i, true
+	}
+	return 0, false
+}
+
+// rendezvous takes the member whose name and the client's network hash highest, in proportion to
+// its weight. When a member comes, goes or changes weight, only the networks that go to or from
+// it move. Every server with the same configuration chooses alike.
+func (w *walk) rendezvous(tier []placeID, d *Decision, q Query, total uint64) (best int, found bool) {
+	network := networkSeed(q.Client.Address)
+	var highest float64
+	for i := range w.candidates(tier, d.mode, d.family) {
+		weight := w.weight(i, total)
+		if weight == 0 || d.chose(i) {
+			continue
+		}
+		h := mix(w.svc.members[i].seed ^ network)
+		unit := (float64(h>>11) + 0.5) / (1 << 53) // in (0, 1)
+		if score := float64(weight) / -math.Log(unit); score > highest {
+			best, highest, found = i, score, true
+		}
+	}
+	return best, found
+}
+
+// networkBits is the length of the client networks that a hash keeps together.
+func networkBits(a netip.Addr) int {
+	if a.Is4() {
+		return 24
+	}
+	return 56
+}
+
+func networkSeed(a netip.Addr) uint64 {
+	if a.Is4() {
+		b := a.As4()
+		return uint64(binary.BigEndian.Uint32(b[:]) >> 8)
+	}
+	b := a.As16()
+	return mix(binary.BigEndian.Uint64(b[:8]) >> 8)
+}
+
+// mix spreads every bit of a number over all of its bits (the finaliser of SplitMix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// drawsNone tells whether the places of an answer are not a matter of luck.
+func (svc *Service) drawsNone() bool { return svc.answer == 0 || svc.pick == config.PickHash }

@@ -1,0 +1,191 @@
+package steer
+
+import (
+	"cmp"
+	"iter"
+	"net/netip"
+	"slices"
+	"time"
+
+	"gslb/bgp"
+	"gslb/config"
+	"gslb/dns/zone"
+	"gslb/health"
+)
+
+// Policy is a configuration with every name resolved to a small integer. It is immutable, and
+// deterministic: nothing in it depends on the running system.
+type Policy struct {
+	hash     string
+	places   []place
+	partners []partner
+	maps     []rules // maps[0] is the unnamed one: nearest by distance
+	views    []viewKey
+	services []Service
+	targets  []health.Target // every probe that some endpoint wants, in order of first mention
+	drains   []config.Drain
+	zones    map[zone.Name]*zone.Zone
+	networks []netip.Prefix // every configured networks list: never bogus
+	explain  []netip.Prefix
+	nsid     string
+}
+
+// placeID is a place's index in Policy.places.
+type placeID int32
+
+type place struct {
+	name         string
+	located      bool
+	lat, lon     float64
+	datacenter   bool
+	partnersOnly bool
+}
+
+type partner struct {
+	name   string
+	site   placeID
+	shadow bool
+	static []netip.Prefix
+}
+
+// Service is one service of a policy.
+type Service struct {
+	name         string
+	ttl, ttlMin  uint32
+	stages       []config.Stage
+	mapName      string // as the operator wrote it; empty for nearest
+	view         int    // index in Policy.views; -1 without a geo stage
+	answer       int    // 0: all
+	pick         config.Pick
+	allDown      config.AllDown
+	maxAddresses int
+	members      []member // sorted by place
+	datacenters  list     // one tier
+	rest         list     // one tier
+	hasIPv4      bool
+}
+
+// Name is the service's name in the configuration.
+func (svc *Service) Name() string { return svc.name }
+
+// member is what one place gives to a service.
+type member struct {
+	place      placeID
+	seed       uint64 // of the place's name, for rendezvous hashing
+	weight     uint64
+	minHealthy int
+	endpoints  []endpoint
+}
+
+type endpoint struct {
+	address netip.Addr
+	target  int // index in Policy.targets; -1: unchecked, always healthy
+}
+
+// main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
+func (s *Service) main() Family {
+	if s.hasIPv4 {
+		return IPv4
+	}
+	return IPv6
+}
+
+// member finds a place's part in the service.
+func (svc *Service) member(p placeID) (int, bool) {
+	return slices.BinarySearchFunc(svc.members, p, func(m member, p placeID) int { return cmp.Compare(m.place, p) })
+}
+
+// Targets gives every probe that the policy wants run.
+func (p *Policy) Targets() []health.Target { return slices.Clone(p.targets) }
+
+// Routes gives the static routes of the partners: preference 100, path length 0. Those of a
+// shadow partner are among them: they are known, and not steered by.
+func (p *Policy) Routes() []bgp.Route {
+	var routes []bgp.Route
+	for _, partner := range p.partners {
+		for _, prefix := range partner.static {
+			routes = append(routes, bgp.Route{Prefix: prefix, Partner: partner.name, Preference: bgp.DefaultPreference})
+		}
+	}
+	return routes
+}
+
+// Hash names the content of the configuration; see [config.Config.Hash].
+func (p *Policy) Hash() string { return p.hash }
+
+// Service gives the service at an index, as a zone's node names it.
+func (p *Policy) Service(i int) *Service { return &p.services[i] }
+
+// Services gives every service with its index.
+func (p *Policy) Services() iter.Seq2[int, *Service] {
+	return func(yield func(int, *Service) bool) {
+		for i := range p.services {
+			if !yield(i, &p.services[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Zone finds the zone that a name lies in: the closest one, where zones nest.
+func (p *Policy) Zone(name zone.Name) (*zone.Zone, bool) {
+	for {
+		if z, ok := p.zones[name]; ok {
+			return z, true
+		}
+		if name.Labels() == 0 {
+			return nil, false
+		}
+		name = name.Parent()
+	}
+}
+
+// NSID is the name that the operator gave to this server; empty for the host's own.
+func (p *Policy) NSID() string { return p.nsid }
+
+// MayExplain tells whether reasons are given to this source.
+func (p *Policy) MayExplain(source netip.Addr) bool { return holds(p.explain, source) }
+
+func holds(prefixes []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// nextExpiry is the earliest end of a drain that still holds at the given time; zero when none ends.
+func (p *Policy) nextExpiry(now time.Time) time.Time {
+	var next time.Time
+	for _, d := range p.drains {
+		if !d.Until.IsZero() && !d.Over(now) && (next.IsZero() || d.Until.Before(next)) {
+			next = d.Until
+		}
+	}
+	return next
+}
+
+// drainOf gives the drains that keep a place out of a service at the given time: whether any, the
+// one to be named in reasons (the one that ends last), and whether any of them is hard.
+func (p *Policy) drainOf(placeName, service string, now time.Time) (named config.Drain, drained, hard bool) {
+	for _, d := range p.drains {
+		if d.Target != placeName || (d.Service != "" && d.Service != service) || d.Over(now) {
+			continue
+		}
+		hard = hard || d.Hard
+		if !drained || endsLater(d, named) {
+			named = d
+		}
+		drained = true
+	}
+	return named, drained, hard
+}
+
+func endsLater(a, b config.Drain) bool {
+	switch {
+	case b.Until.IsZero():
+		return false
+	case a.Until.IsZero():
+		return true
+	}
+	return a.Until.After(b.Until)
+}
+
+// TTL is the service's own TTL in seconds: that of answers while every window is clean.
+func (svc *Service) TTL() uint32 { return svc.ttl }

@@ -1,0 +1,161 @@
+package steer
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gslb/bgp"
+	"gslb/geo"
+	"gslb/health"
+)
+
+// settle is how long the publisher waits after a first change for others, so that a burst of
+// changes makes one snapshot. An answer is never staler than this and the time of a build.
+const settle = 10 * time.Millisecond
+
+// Sources is where the publisher reads the newest inputs. Each signal of Changed says only that
+// its source has something newer: what it is, is read when the snapshot is built, so that no
+// change is lost and none is queued.
+type Sources struct {
+	Health  func() *health.Report
+	Geo     func() *geo.Map
+	Changed []<-chan struct{}
+}
+
+// Publisher keeps the newest snapshot. It is the only writer; readers call Latest.
+type Publisher struct {
+	sources Sources
+	tell    func([]Event)
+	latest  atomic.Pointer[Snapshot]
+	wake    chan struct{}
+
+	mu     sync.Mutex // held while a snapshot is made
+	config uint64
+	policy *Policy
+	routes *bgp.Table
+}
+
+// NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
+// called by several goroutines. Latest gives nil until the first Use.
+func NewPublisher(sources Sources, tell func([]Event)) *Publisher {
+	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1), routes: bgp.NewTable(0, nil)}
+}
+
+// Latest is the newest snapshot.
+func (p *Publisher) Latest() *Snapshot { return p.latest.Load() }
+
+// Use puts another policy in force and returns when answers come from it. Meanwhile prepare is
+// called, at a moment when no snapshot is made: there the caller hands the policy's targets to the
+// checker, whose report thus never meets a policy that it does not belong to.
+func (p *Publisher) Use(policy *Policy, number uint64, now time.Time, prepare func()) {
+	p.mu.Lock()
+	prepare()
+	if routes := policy.Routes(); p.policy == nil || !slices.Equal(routes, p.policy.Routes()) {
+		p.routes = bgp.NewTable(p.routes.Version()+1, routes)
+	}
+	p.policy, p.config = policy, number
+	events := p.build(now)
+	p.mu.Unlock()
+	p.report(events)
+	select {
+	case p.wake <- struct{}{}: // the time of the next expiry may be another
+	default:
+	}
+}
+
+// Refresh makes a snapshot of the newest inputs.
+func (p *Publisher) Refresh(now time.Time) {
+	p.mu.Lock()
+	var events []Event
+	if p.policy != nil {
+		events = p.build(now)
+	}
+	p.mu.Unlock()
+	p.report(events)
+}
+
+func (p *Publisher) report(events []Event) {
+	if len(events) > 0 {
+		p.tell(events)
+	}
+}
+
+// build makes a snapshot and says what changed. The caller holds mu.
+func (p *Publisher) build(now time.Time) []Event {
+	prev := p.latest.Load()
+	next := Build(Inputs{
+		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.routes, Geo: p.sources.Geo(), Now: now,
+	}, prev)
+	p.latest.Store(next)
+	return Diff(prev, next)
+}
+
+// Run makes a new snapshot whenever an input has changed or a drain runs out, until the context ends.
+func (p *Publisher) Run(ctx context.Context) error {
+	changed := make(chan struct{}, 1)
+	var forwards sync.WaitGroup
+	defer forwards.Wait()
+	for _, c := range p.sources.Changed {
+		forwards.Go(func() { forward(ctx, c, changed) })
+	}
+	for {
+		expiry, stop := p.untilExpiry()
+		select {
+		case <-ctx.Done():
+			stop()
+			return nil
+		case <-p.wake:
+			stop()
+			continue
+		case <-expiry:
+		case <-changed:
+			stop()
+			if !pause(ctx, settle) {
+				return nil
+			}
+		}
+		p.Refresh(time.Now())
+	}
+}
+
+// clockCheck bounds how long the publisher trusts a timer: the wall clock may be set meanwhile.
+const clockCheck = 30 * time.Second
+
+// untilExpiry gives a channel that receives when the next drain runs out.
+func (p *Publisher) untilExpiry() (<-chan time.Time, func()) {
+	s := p.latest.Load()
+	if s == nil || s.expiry.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(min(time.Until(s.expiry), clockCheck))
+	return t.C, func() { t.Stop() }
+}
+
+// forward passes signals on into a channel of one slot.
+func forward(ctx context.Context, from <-chan struct{}, to chan<- struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-from:
+			select {
+			case to <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

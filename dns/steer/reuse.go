@@ -1,0 +1,41 @@
+package steer
+
+import (
+	"reflect"
+	"slices"
+)
+
+// viewFrom gives the partition of a view, out of the previous snapshot when it would come out the
+// same there. An edit that does not touch geography, as a drain, then costs no cutting of the world.
+func (s *Snapshot) viewFrom(prev *Snapshot, v viewKey) *partition {
+	p := s.in.Policy
+	if prev == nil || prev.in.Geo != s.in.Geo || !samePlaces(p, prev.in.Policy) {
+		return p.geoPartition(v, s.in.Geo)
+	}
+	old := prev.in.Policy
+	i := slices.IndexFunc(old.views, func(w viewKey) bool {
+		return slices.Equal(v.near, w.near) && (p == old && v.rules == w.rules || reflect.DeepEqual(p.maps[v.rules], old.maps[w.rules]))
+	})
+	if i < 0 {
+		return p.geoPartition(v, s.in.Geo)
+	}
+	return prev.views[i]
+}
+
+// partnersFrom gives the partition of the partners' routes in the same way.
+func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
+	p := s.in.Policy
+	if prev == nil || prev.in.Routes != s.in.Routes || !samePlaces(p, prev.in.Policy) || !slices.EqualFunc(p.partners, prev.in.Policy.partners, sameRoads) {
+		return p.partnerPartition(s.in.Routes)
+	}
+	return prev.partners
+}
+
+// samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same
+// points of the globe.
+func samePlaces(p, q *Policy) bool { return p == q || slices.Equal(p.places, q.places) }
+
+// sameRoads tells whether the routes of two partners lead to the same site.
+func sameRoads(a, b partner) bool {
+	return a.name == b.name && a.site == b.site && a.shadow == b.shadow
+}

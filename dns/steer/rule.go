@@ -1,0 +1,83 @@
+package steer
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb/geo"
+)
+
+// rules is one map: the first rule that fits a client gives its tiers.
+type rules []rule
+
+// rule fits the clients that fit every one of its keys; an empty key fits anybody.
+type rule struct {
+	country, region, continent, city string
+	asn                              uint32
+	networks                         []netip.Prefix
+	nearest                          bool // the tiers are the places by distance
+	to                               list // otherwise these
+}
+
+// viewKey is one way of seeing geography: a map, and the places that its "nearest" ranges over.
+type viewKey struct {
+	rules int       // index in Policy.maps
+	near  []placeID // located, in order of places; nil when the map does not ask
+}
+
+func (rs rules) asksNearest() bool {
+	return slices.ContainsFunc(rs, func(r rule) bool { return r.nearest })
+}
+
+// first gives the index of the first rule that fits a client at this location, or -1. The held
+// are the indices of the rules whose networks hold the client. A rule by distance is skipped for
+// a client without a location.
+func (rs rules) first(at geo.Location, held []int) int {
+	for i, r := range rs {
+		if r.fits(at) && (r.networks == nil || slices.Contains(held, i)) && (!r.nearest || at.Located) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r rule) fits(at geo.Location) bool {
+	return (r.country == "" || r.country == at.Country) &&
+		(r.region == "" || r.region == at.Region) &&
+		(r.continent == "" || r.continent == at.Continent) &&
+		(r.city == "" || strings.EqualFold(r.city, at.City)) &&
+		(r.asn == 0 || r.asn == at.ASN)
+}
+
+// byDistance gives the places one a tier, the nearest first; of equally near ones the one that
+// stands first in the configuration.
+func (p *Policy) byDistance(near []placeID, at geo.Location) list {
+	type far struct {
+		place placeID
+		km    float64
+	}
+	all := make([]far, len(near))
+	for i, id := range near {
+		pl := p.places[id]
+		all[i] = far{id, geo.Distance(at.Latitude, at.Longitude, pl.lat, pl.lon)}
+	}
+	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(a.km, b.km) })
+	l := make(list, len(all))
+	for i, f := range all {
+		l[i] = []placeID{f.place}
+	}
+	return l
+}
+
+// held gives the indices of the rules whose networks hold an address.
+func (rs rules) held(a netip.Addr) []int {
+	var held []int
+	for i, r := range rs {
+		if holds(r.networks, a) {
+			held = append(held, i)
+		}
+	}
+	return held
+}

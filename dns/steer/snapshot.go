@@ -1,0 +1,96 @@
+package steer
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"gslb/bgp"
+	"gslb/dns/zone"
+	"gslb/geo"
+	"gslb/health"
+)
+
+// Inputs is all that a snapshot is made of.
+type Inputs struct {
+	Policy *Policy
+	Config uint64 // the number of the configuration among those of this server
+	Health *health.Report
+	Routes *bgp.Table
+	Geo    *geo.Map
+	Now    time.Time // which drains hold
+}
+
+// Version names the inputs of a snapshot, and so every answer that came from it.
+type Version struct {
+	Config uint64
+	Hash   string // of the configuration's content
+	Health uint64
+	Routes uint64
+	Geo    uint64
+}
+
+// String gives the version as reasons show it.
+func (v Version) String() string {
+	return fmt.Sprintf("config=%d:%s health=%d routes=%d geo=%d", v.Config, v.Hash, v.Health, v.Routes, v.Geo)
+}
+
+// Snapshot is all that answers are made from, at one moment. It is immutable and safe for
+// concurrent use: a worker loads it once a packet and passes it down.
+type Snapshot struct {
+	in       Inputs
+	partners *partition
+	views    []*partition // by Policy.views
+	standing [][]standing // by service and member
+	expiry   time.Time    // when the next drain runs out; zero: never
+}
+
+// Build makes the snapshot of the inputs. The previous one is only a cache: Build(in, prev)
+// answers as Build(in, nil) does.
+func Build(in Inputs, prev *Snapshot) *Snapshot {
+	p := in.Policy
+	s := &Snapshot{in: in, expiry: p.nextExpiry(in.Now), views: make([]*partition, len(p.views)), standing: make([][]standing, len(p.services))}
+	s.partners = s.partnersFrom(prev)
+	for i, v := range p.views {
+		s.views[i] = s.viewFrom(prev, v)
+	}
+	for i := range p.services {
+		s.standing[i] = p.standings(&p.services[i], in.Health, in.Now)
+	}
+	return s
+}
+
+// Policy is the policy of the snapshot.
+func (s *Snapshot) Policy() *Policy { return s.in.Policy }
+
+// Geo is the geo map of the snapshot.
+func (s *Snapshot) Geo() *geo.Map { return s.in.Geo }
+
+// Version names the inputs of the snapshot.
+func (s *Snapshot) Version() Version {
+	return Version{s.in.Config, s.in.Policy.hash, s.in.Health.Version(), s.in.Routes.Version(), s.in.Geo.Version()}
+}
+
+// Expiry is when the next drain runs out, and a new snapshot is due; zero when none does.
+func (s *Snapshot) Expiry() time.Time { return s.expiry }
+
+// Zone finds the zone that a name lies in.
+func (s *Snapshot) Zone(name zone.Name) (*zone.Zone, bool) { return s.in.Policy.Zone(name) }
+
+// Client settles whom a query is answered for.
+func (s *Snapshot) Client(source netip.Addr, subnet Subnet) Client {
+	return s.in.Policy.Client(source, subnet)
+}
+
+// endpoint gives the state of an endpoint; an unchecked one is always up.
+func (s *Snapshot) endpoint(e endpoint) (health.Endpoint, health.Check) {
+	return s.in.Policy.endpointState(e, s.in.Health)
+}
+
+func (p *Policy) endpointState(e endpoint, report *health.Report) (health.Endpoint, health.Check) {
+	if e.target < 0 {
+		return health.Endpoint{Verdict: health.Up}, health.Check{}
+	}
+	t := p.targets[e.target]
+	return report.Endpoint(t.Key()), t.Check
+}

@@ -1,0 +1,197 @@
+package steer
+
+import (
+	"iter"
+	"net/netip"
+	"time"
+
+	"gslb/config"
+)
+
+// path is the tiers of one client, as the stages of the service gave them, in order. It only
+// points at the interned lists, so it is made without an allocation.
+type path struct {
+	steps [4]step
+	n     int // steps that name a member of the service
+	span  int // bits of the widest block in which every address has this path
+}
+
+type step struct {
+	placed Placed
+	list   list
+}
+
+// path puts together what the stages of a service say of a client.
+func (s *Snapshot) path(svc *Service, client netip.Addr) path {
+	var p path
+	for _, stage := range svc.stages {
+		switch stage {
+		case config.StagePartners:
+			l, span := s.partners.at(client)
+			p.add(svc, PlacedPartners, l, span)
+		case config.StageGeo:
+			l, span := s.views[svc.view].at(client)
+			p.add(svc, PlacedGeo, l, span)
+		case config.StageDatacenters:
+			p.add(svc, PlacedDatacenters, svc.datacenters, 0)
+		}
+	}
+	p.add(svc, PlacedRest, svc.rest, 0)
+	return p
+}
+
+func (p *path) add(svc *Service, placed Placed, l list, span int) {
+	p.span = max(p.span, span)
+	if svc.anyOf(l) {
+		p.steps[p.n] = step{placed, l}
+		p.n++
+	}
+}
+
+// anyOf tells whether a list names a member of the service.
+func (svc *Service) anyOf(l list) bool {
+	for _, tier := range l {
+		for _, p := range tier {
+			if _, ok := svc.member(p); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tiers gives every tier with its number, counted over all steps.
+func (p *path) tiers() iter.Seq2[int, []placeID] {
+	return func(yield func(int, []placeID) bool) {
+		number := 0
+		for i := range p.n {
+			for _, tier := range p.steps[i].list {
+				if !yield(number, tier) {
+					return
+				}
+				number++
+			}
+		}
+	}
+}
+
+// placed gives the stage that a tier came from.
+func (p *path) placed(tier int) Placed {
+	for i := range p.n {
+		if tier < len(p.steps[i].list) {
+			return p.steps[i].placed
+		}
+		tier -= len(p.steps[i].list)
+	}
+	return PlacedNowhere
+}
+
+// at gives the tier with a number.
+func (p *path) at(tier int) []placeID {
+	for i := range p.n {
+		if tier < len(p.steps[i].list) {
+			return p.steps[i].list[tier]
+		}
+		tier -= len(p.steps[i].list)
+	}
+	return nil
+}
+
+// walk is a look along a client's path at how the members of a service stand.
+type walk struct {
+	svc      *Service
+	standing []standing
+	path     *path
+}
+
+// candidates gives the members of a tier that may be given in a mode: those with an address of
+// the family, or of any with anyFamily.
+func (w *walk) candidates(tier []placeID, m mode, f Family) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, p := range tier {
+			i, ok := w.svc.member(p)
+			if !ok {
+				continue
+			}
+			st := &w.standing[i]
+			if m.allows(st) && m.has(st, f) && !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// has tells whether a member has an address of the family to give.
+func (m mode) has(st *standing, f Family) bool {
+	if f == anyFamily {
+		return len(m.addresses(st, IPv4)) > 0 || len(m.addresses(st, IPv6)) > 0
+	}
+	return len(m.addresses(st, f)) > 0
+}
+
+// winner finds the tier that a family is answered from.
+//
+// For A it is the first tier that has an IPv4 address to give. AAAA never passes the first tier
+// that has anything to give: a farther place must not win because it speaks IPv6. When that tier
+// has no address of the family the answer is empty, as long as the service's main family, IPv4
+// wherever it has any, is answered; when that is not either, nobody serves in this mode.
+func (w *walk) winner(m mode, f Family) (tier int, found bool) {
+	main := w.svc.main()
+	if f == IPv4 && f == main {
+		return w.first(m, IPv4)
+	}
+	tier, found = w.first(m, anyFamily)
+	if !found || f == main {
+		return tier, found
+	}
+	if f == IPv6 && w.gives(tier, m, IPv6) {
+		return tier, true
+	}
+	_, found = w.first(m, main)
+	return tier, found
+}
+
+// first gives the first tier with a candidate.
+func (w *walk) first(m mode, f Family) (int, bool) {
+	for number, tier := range w.path.tiers() {
+		for range w.candidates(tier, m, f) {
+			return number, true
+		}
+	}
+	return -1, false
+}
+
+func (w *walk) gives(tier int, m mode, f Family) bool {
+	for range w.candidates(w.path.at(tier), m, f) {
+		return true
+	}
+	return false
+}
+
+// ttl is the least time until the health rule could change the answer, within the service's
+// bounds: an endpoint that is given may fall, one that is placed at least as well may rise.
+func (w *walk) ttl(d *Decision) uint32 {
+	var next time.Duration
+	for _, i := range d.chosen[:d.n] {
+		next = sooner(next, w.standing[i].falls[d.family])
+	}
+	if d.n == 0 { // an empty answer stands as long as what the tier gives to the other family
+		for i := range w.candidates(w.path.at(d.tier), d.mode, anyFamily) {
+			next = sooner(next, sooner(w.standing[i].falls[IPv4], w.standing[i].falls[IPv6]))
+		}
+	}
+	for number, tier := range w.path.tiers() {
+		if number > d.tier {
+			break
+		}
+		for _, p := range tier {
+			if i, ok := w.svc.member(p); ok && !w.standing[i].drained {
+				next = sooner(next, w.standing[i].rises)
+			}
+		}
+	}
+	if next == 0 {
+		return w.svc.ttl
+	}
+	return min(w.svc.ttl, max(w.svc.ttlMin, uint32(next/time.Second)))
+}
