@@ -1,0 +1,15 @@
+// Package dns answers the question of the wire: bytes in, bytes out.
+//
+// A request is parsed ([parse]: one question, its EDNS options; what is malformed leaves here),
+// answered from one snapshot ([Responder.Respond]) and written back. Nothing in between looks at
+// anything but the request and that snapshot, so an answer never mixes two versions:
+//
+//	r := dns.NewResponder("ns1", version)
+//	reply := r.Respond(publisher.Latest(), dns.Request{Packet: packet, Source: source, Now: now, Seed: luck})
+//
+// A nil reply is silence: for what is no request at all.
+//
+// [Server] is the sockets around it: UDP and TCP on every listen address.
+//
+// The package resolves nothing for anybody: it answers from its zones, or refuses.
+package dns

@@ -1,0 +1,194 @@
+package dns
+
+import (
+	"encoding/binary"
+	"net/netip"
+
+	"github.com/miekg/dns"
+
+	"gslb/dns/steer"
+	"gslb/dns/zone"
+)
+
+// Sizes of the wire format (RFC 1035 section 4.1.1, RFC 6891 section 6.1.2).
+const (
+	headerSize   = 12
+	maxUDPPlain  = 512  // without EDNS
+	maxUDPAnswer = 1232 // the largest answer that is sent in one datagram
+	maxTCPAnswer = 65535
+)
+
+// Bits of the second 16 bits of a header.
+const (
+	flagQR     = 1 << 15
+	flagRD     = 1 << 8
+	flagCD     = 1 << 4
+	opcodeMask = 0xf << 11
+)
+
+// query is a request, taken apart. It points into the packet.
+type query struct {
+	id     uint16
+	flags  uint16
+	raw    []byte    // the question's name as it was asked, in wire form
+	name   zone.Name // the same in lower case
+	rrtype uint16
+	class  uint16
+	end    int // offset behind the question; 0: there is no readable question
+
+	edns   bool
+	size   uint16 // of answers that the client can take, by EDNS
+	badEDN bool   // a version of EDNS that we do not speak
+	do     bool
+	nsid   bool
+	ecs    []byte // the client subnet option's data as it came; nil: none
+	subnet steer.Subnet
+}
+
+// parse takes a request apart. It gives the RCODE that a request which cannot be answered gets,
+// and false when it gets no answer at all: when it has no whole header, or is a response.
+func parse(packet []byte) (q query, rcode int, ok bool) {
+	if len(packet) < headerSize {
+		return q, 0, false
+	}
+	q.id, q.flags = binary.BigEndian.Uint16(packet), binary.BigEndian.Uint16(packet[2:])
+	if q.flags&flagQR != 0 {
+		return q, 0, false
+	}
+	var counts [4]int
+	for i := range counts {
+		counts[i] = int(binary.BigEndian.Uint16(packet[4+2*i:]))
+	}
+	readable := counts[0] == 1 && q.question(packet)
+	if q.flags&opcodeMask != 0 {
+		return q, dns.RcodeNotImplemented, true
+	}
+	if !readable { // RFC 9619: a query has one question
+		return q, dns.RcodeFormatError, true
+	}
+	return q, q.records(packet, counts[1]+counts[2], counts[3]), true
+}
+
+// question reads the one question, whose name has no compression to point at.
+func (q *query) question(packet []byte) bool {
+	name, n, err := zone.NameFromWire(packet[headerSize:])
+	if err != nil || len(packet) < headerSize+n+4 {
+		return false
+	}
+	q.raw, q.name = packet[headerSize:headerSize+n], name
+	q.rrtype = binary.BigEndian.Uint16(packet[headerSize+n:])
+	q.class = binary.BigEndian.Uint16(packet[headerSize+n+2:])
+	q.end = headerSize + n + 4
+	return true
+}
+
+// records walks over what follows the question, and reads the OPT record in the additional section.
+func (q *query) records(packet []byte, before, additional int) (rcode int) {
+	at := q.end
+	for i := range before + additional {
+		owner := at
+		var ok bool
+		if at, ok = skipName(packet, at); !ok || len(packet) < at+10 {
+			return dns.RcodeFormatError
+		}
+		rrtype, size := binary.BigEndian.Uint16(packet[at:]), int(binary.BigEndian.Uint16(packet[at+8:]))
+		fixed := packet[at : at+10]
+		if at += 10 + size; len(packet) < at {
+			return dns.RcodeFormatError
+		}
+		if rrtype != dns.TypeOPT {
+			continue
+		}
+		if i < before || q.edns || packet[owner] != 0 { // RFC 6891 section 6.1.1
+			return dns.RcodeFormatError
+		}
+		if rcode := q.opt(fixed, packet[at-size:at]); rcode != dns.RcodeSuccess {
+			return rcode
+		}
+	}
+	if at != len(packet) {
+		return dns.RcodeFormatError
+	}
+	if q.badEDN {
+		return dns.RcodeBadVers
+	}
+	return dns.RcodeSuccess
+}
+
+// skipName gives the offset behind a name, which may end in a compression pointer.
+func skipName(packet []byte, at int) (int, bool) {
+	for at < len(packet) {
+		switch n := int(packet[at]); {
+		case n == 0:
+			return at + 1, true
+		case n >= 0xc0:
+			return at + 2, at+2 <= len(packet)
+		case n >= 0x40:
+			return 0, false
+		default:
+			at += 1 + n
+		}
+	}
+	return 0, false
+}
+
+// opt reads an OPT record: its fixed part behind the owner, and its options.
+func (q *query) opt(fixed, options []byte) (rcode int) {
+	q.edns = true
+	q.size = max(binary.BigEndian.Uint16(fixed[2:]), maxUDPPlain)
+	q.badEDN = fixed[5] != 0
+	q.do = fixed[6]&0x80 != 0
+	for len(options) > 0 {
+		if len(options) < 4 {
+			return dns.RcodeFormatError
+		}
+		code, size := binary.BigEndian.Uint16(options), int(binary.BigEndian.Uint16(options[2:]))
+		if len(options) < 4+size {
+			return dns.RcodeFormatError
+		}
+		data := options[4 : 4+size]
+		options = options[4+size:]
+		switch code {
+		case dns.EDNS0NSID:
+			q.nsid = true
+		case dns.EDNS0SUBNET:
+			subnet, ok := parseSubnet(data)
+			if !ok || q.ecs != nil {
+				return dns.RcodeFormatError
+			}
+			q.ecs, q.subnet = data, subnet
+		}
+	}
+	return dns.RcodeSuccess
+}
+
+// parseSubnet reads a client subnet option (RFC 7871 section 6): family, source prefix length,
+// scope prefix length, which is 0 in a query, and as many octets of address as the source prefix
+// needs, with no bit set behind it. Family 0 is taken with nothing else: it asks for an answer
+// that looks at no client.
+func parseSubnet(data []byte) (steer.Subnet, bool) {
+	if len(data) < 4 {
+		return steer.Subnet{}, false
+	}
+	family, source, scope, octets := binary.BigEndian.Uint16(data), int(data[2]), data[3], data[4:]
+	if scope != 0 || len(octets) != (source+7)/8 {
+		return steer.Subnet{}, false
+	}
+	var address netip.Addr
+	switch {
+	case family == 0 && source == 0:
+		return steer.Subnet{}, true
+	case family == 1 && source <= 32:
+		var b [4]byte
+		copy(b[:], octets)
+		address = netip.AddrFrom4(b)
+	case family == 2 && source <= 128:
+		var b [16]byte
+		copy(b[:], octets)
+		address = netip.AddrFrom16(b)
+	default:
+		return steer.Subnet{}, false
+	}
+	prefix := netip.PrefixFrom(address, source)
+	return steer.Subnet{Prefix: prefix}, prefix.Masked() == prefix
+}

@@ -1,0 +1,237 @@
+package dns_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+)
+
+const soa = "ok.test. 60 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"
+
+func TestAnswers(t *testing.T) {
+	s := snapshot(t)
+	negative := func(rcode string) string { return rcode + " aa\nauthority: " + soa }
+	for _, tc := range []struct{ name, ask, from, want string }{
+		{"service", "www.ok.test. A", "", "NOERROR aa\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
+		{"service in IPv6", "www.ok.test. AAAA", "", "NOERROR aa\nanswer: www.ok.test. 300 IN AAAA 2001:db8::1\n"},
+		{"service at the apex", "ok.test. A", "", "NOERROR aa\nanswer: ok.test. 300 IN A 192.0.2.1\n"},
+		{"service by wildcard", "x.y.vid.ok.test. A", "", "NOERROR aa\nanswer: x.y.vid.ok.test. 20 IN A 192.0.2.1\n"},
+		{"service by a partner's address", "cdn.ok.test. A", "203.0.113.9",
+			"NOERROR aa\nanswer: cdn.ok.test. 20 IN A 198.51.100.1\nanswer: cdn.ok.test. 20 IN A 198.51.100.2\n"},
+		{"case of the question is kept", "WwW.oK.TesT. A", "", "NOERROR aa\nanswer: WwW.oK.TesT. 300 IN A 192.0.2.1\n"},
+		{"data beside a service", "www.ok.test. TXT", "", "NOERROR aa\nanswer: www.ok.test. 3600 IN TXT \"beside the service\"\n"},
+		{"family that a service lacks", "four.ok.test. AAAA", "", negative("NOERROR")},
+		{"NODATA of a service is no older than its answers", "cdn.ok.test. AAAA", "", strings.Replace(negative("NOERROR"), "60 IN SOA", "20 IN SOA", 1)},
+		{"other type at a service", "cdn.ok.test. MX", "", strings.Replace(negative("NOERROR"), "60 IN SOA", "20 IN SOA", 1)},
+		{"static name", "ns1.ok.test. A", "", "NOERROR aa\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
+		{"addresses of a mail exchanger", "mail.ok.test. MX", "",
+			"NOERROR aa\nanswer: mail.ok.test. 3600 IN MX 10 ns1.ok.test.\nadditional: ns1.ok.test. 3600 IN A 192.0.2.53\nadditional: ns1.ok.test. 3600 IN AAAA 2001:db8::53\n"},
+		{"SOA", "ok.test. SOA", "", "NOERROR aa\nanswer: ok.test. 3600 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"},
+		{"no such name", "nope.ok.test. A", "", negative("NXDOMAIN")},
+		{"no such data", "ns1.ok.test. MX", "", negative("NOERROR")},
+		{"empty non-terminal", "ent.ok.test. TXT", "", negative("NOERROR")},
+		{"empty non-terminal below", "b.ent.ok.test. A", "", negative("NOERROR")},
+		{"wildcard", "x.wild.ok.test. TXT", "", "NOERROR aa\nanswer: x.wild.ok.test. 3600 IN TXT \"wild\"\n"},
+		{"wildcard without the type", "x.wild.ok.test. A", "", negative("NOERROR")},
+		{"the wildcard itself", "*.wild.ok.test. TXT", "", "NOERROR aa\nanswer: *.wild.ok.test. 3600 IN TXT \"wild\"\n"},
+		{"alias to a service", "alias.ok.test. A", "", "NOERROR aa\nanswer: alias.ok.test. 3600 IN CNAME www.ok.test.\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
+		{"alias of an alias", "deep.ok.test. A", "",
+			"NOERROR aa\nanswer: deep.ok.test. 3600 IN CNAME alias.ok.test.\nanswer: alias.ok.test. 3600 IN CNAME www.ok.test.\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
+		{"alias by wildcard", "q.alias2.ok.test. AAAA", "", "NOERROR aa\nanswer: q.alias2.ok.test. 3600 IN CNAME www.ok.test.\nanswer: www.ok.test. 300 IN AAAA 2001:db8::1\n"},
+		{"the alias itself", "alias.ok.test. CNAME", "", "NOERROR aa\nanswer: alias.ok.test. 3600 IN CNAME www.ok.test.\n"},
+		{"alias out of the zone", "away.ok.test. A", "", "NOERROR aa\nanswer: away.ok.test. 3600 IN CNAME www.example.\n"},
+		{"alias to nothing", "broken.ok.test. A", "", "NXDOMAIN aa\nanswer: broken.ok.test. 3600 IN CNAME nothing.ok.test.\nauthority: " + soa},
+		{"referral", "www.child.ok.test. A", "",
+			"NOERROR\nauthority: child.ok.test. 3600 IN NS ns.child.ok.test.\nauthority: child.ok.test. 3600 IN NS ns1.example.\nadditional: ns.child.ok.test. 3600 IN A 192.0.2.99\n"},
+		{"referral for the glue", "ns.child.ok.test. A", "",
+			"NOERROR\nauthority: child.ok.test. 3600 IN NS ns.child.ok.test.\nauthority: child.ok.test. 3600 IN NS ns1.example.\nadditional: ns.child.ok.test. 3600 IN A 192.0.2.99\n"},
+		{"DS is the parent's", "child.ok.test. DS", "", "NOERROR aa\nanswer: child.ok.test. 3600 IN DS 1 13 2 0000000000000000000000000000000000000000000000000000000000000000\n"},
+		{"DNAME", "x.old.ok.test. A", "",
+			"NOERROR aa\nanswer: old.ok.test. 3600 IN DNAME new.ok.test.\nanswer: x.old.ok.test. 3600 IN CNAME x.new.ok.test.\nanswer: x.new.ok.test. 3600 IN A 192.0.2.77\n"},
+		{"DNAME at its own name", "old.ok.test. A", "", negative("NOERROR")},
+		{"the closer of two zones", "host.sub.ok.test. A", "", "NOERROR aa\nanswer: host.sub.ok.test. 3600 IN A 192.0.2.88\n"},
+		{"any of a static name", "ns1.ok.test. ANY", "", "NOERROR aa\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
+		{"any of a service", "cdn.ok.test. ANY", "", "NOERROR aa\nanswer: cdn.ok.test. 20 IN HINFO \"RFC8482\" \"\"\n"},
+		{"not our zone", "example.com. A", "", "REFUSED\n"},
+		{"the root", ". NS", "", "REFUSED\n"},
+		{"another class", "www.ok.test. A HS", "", "REFUSED\n"},
+		{"transfer", "ok.test. AXFR +tcp", "", "REFUSED\n"},
+		{"bits of the question", "www.ok.test. A +rd +cd", "", "NOERROR aa rd cd\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			from := tc.from
+			if from == "" {
+				from = "192.88.99.1"
+			}
+			packet, stream := question(t, tc.ask)
+			if got := ask(t, s, from, packet, stream); got != tc.want {
+				t.Errorf("%s\ngot:\n%swant:\n%s", tc.ask, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestEDNS(t *testing.T) {
+	s := snapshot(t)
+	const www = "NOERROR aa\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"
+	for _, tc := range []struct{ name, ask, want string }{
+		{"no OPT unasked", "www.ok.test. A", www},
+		{"OPT", "www.ok.test. A +edns=4096", www + "additional: OPT size=1232 version=0\n"},
+		{"DO is copied", "www.ok.test. A +do", www + "additional: OPT size=1232 version=0 do\n"},
+		{"NSID", "www.ok.test. A +nsid", www + "additional: OPT size=1232 version=0 nsid=6e7331\n"},
+		{"scope 0 of what does not depend on the client", "www.ok.test. A +ecs=203.0.113.0/24", www + "additional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"scope of a partner's network", "cdn.ok.test. A +ecs=203.0.113.0/25",
+			"NOERROR aa\nanswer: cdn.ok.test. 20 IN A 198.51.100.1\nanswer: cdn.ok.test. 20 IN A 198.51.100.2\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/25/24\n"},
+		{"scope outside", "cdn.ok.test. A +ecs=198.18.0.0/16", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=198.18.0.0/16/5\n"},
+		{"scope through an alias", "alias.ok.test. A +ecs=198.18.0.0/16",
+			"NOERROR aa\nanswer: alias.ok.test. 3600 IN CNAME www.ok.test.\nanswer: www.ok.test. 300 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=198.18.0.0/16/0\n"},
+		{"scope of NODATA of a service", "cdn.ok.test. AAAA +ecs=203.0.113.0/24",
+			"NOERROR aa\nauthority: " + strings.Replace(soa, "60 IN SOA", "20 IN SOA", 1) + "additional: OPT size=1232 version=0 ecs=203.0.113.0/24/24\n"},
+		{"scope of NXDOMAIN", "nope.ok.test. A +ecs=203.0.113.0/24", "NXDOMAIN aa\nauthority: " + soa + "additional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"source length 0", "cdn.ok.test. A +ecs=0.0.0.0/0", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=0.0.0.0/0/0\n"},
+		{"bogus subnet", "cdn.ok.test. A +ecs=10.0.0.0/8", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=10.0.0.0/8/8\n"},
+		{"IPv6 subnet", "cdn.ok.test. A +ecs=2001:db8::/56", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=2001:db8::/56/0\n"},
+		{"refused with ECS", "example. A +ecs=203.0.113.0/24", "REFUSED\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"too long without EDNS", "big.ok.test. TXT", "NOERROR aa tc\n"},
+		{"too long with EDNS", "big.ok.test. TXT +edns=4096 +ecs=203.0.113.0/24", "NOERROR aa tc\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"a size below 512 is 512", "www.ok.test. A +edns=1", www + "additional: OPT size=1232 version=0\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			packet, stream := question(t, tc.ask)
+			if got := ask(t, s, "192.88.99.1", packet, stream); got != tc.want {
+				t.Errorf("%s\ngot:\n%swant:\n%s", tc.ask, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLongAnswersComeWholeOverTCP(t *testing.T) {
+	packet, stream := question(t, "big.ok.test. TXT +tcp")
+	if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || len(got) < 9*250 {
+		t.Errorf("got %d octets: %.100s", len(got), got)
+	}
+}
+
+func TestMostAddressesFitOneDatagram(t *testing.T) {
+	for _, qtype := range []string{"A", "AAAA"} {
+		packet, stream := question(t, "many.ok.test. "+qtype+" +edns=1232")
+		if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); strings.Count(got, "\nanswer:") != 32 {
+			t.Errorf("%s: %s", qtype, got)
+		}
+	}
+}
+
+func TestAliasLoopEnds(t *testing.T) {
+	packet, _ := question(t, "loop1.ok.test. A")
+	if got := ask(t, snapshot(t), "192.88.99.1", packet, false); !strings.HasPrefix(got, "NOERROR aa\nanswer: loop1.ok.test. 3600 IN CNAME loop2.ok.test.\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestReasonsOverDNS(t *testing.T) {
+	s := snapshot(t)
+	for _, tc := range []struct{ name, ask, from, want string }{
+		{"reasons", "cdn.ok.test. TXT CH +ecs=203.0.113.0/24", "127.0.0.1", `NOERROR aa
+answer: cdn.ok.test. 0 CH TXT "client=203.0.113.0/24 via=ecs"
+answer: cdn.ok.test. 0 CH TXT "name=cdn.ok.test service=cdn answer=\"198.51.100.1 198.51.100.2\" ttl=20 scope=24"
+answer: cdn.ok.test. 0 CH TXT "placed=partners partner=p prefix=203.0.113.0/24 peer=static"
+answer: cdn.ok.test. 0 CH TXT "place=s tier=1 verdict=chosen"
+answer: cdn.ok.test. 0 CH TXT "place=a tier=2 verdict=spare"
+answer: cdn.ok.test. 0 CH TXT "version config=1:HASH health=1 routes=1 geo=1"
+additional: OPT size=1232 version=0 ecs=203.0.113.0/24/24
+`},
+		{"not for everybody", "cdn.ok.test. TXT CH", "192.88.99.1", "REFUSED\n"},
+		{"not of other zones", "example. TXT CH", "127.0.0.1", "REFUSED\n"},
+		{"not of other types", "cdn.ok.test. A CH", "127.0.0.1", "REFUSED\n"},
+		{"the server's version", "version.bind. TXT CH", "192.88.99.1", "NOERROR aa\nanswer: version.bind. 0 CH TXT \"gslb test\"\n"},
+		{"the server's name", "hostname.bind. TXT CH", "192.88.99.1", "NOERROR aa\nanswer: hostname.bind. 0 CH TXT \"ns1\"\n"},
+		{"the server's name again", "ID.server. TXT CH", "192.88.99.1", "NOERROR aa\nanswer: ID.server. 0 CH TXT \"ns1\"\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			packet, stream := question(t, tc.ask)
+			want := strings.ReplaceAll(tc.want, "HASH", s.Version().Hash)
+			if got := ask(t, s, tc.from, packet, stream); got != want {
+				t.Errorf("got:\n%swant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoGoodQuestion(t *testing.T) {
+	s := snapshot(t)
+	good, _ := question(t, "www.ok.test. A +ecs=203.0.113.0/24")
+	plain, _ := question(t, "www.ok.test. A")
+	opt := good[len(plain):]
+	edit := func(packet []byte, f func([]byte) []byte) []byte { return f(append([]byte(nil), packet...)) }
+	set16 := func(at int, v uint16) func([]byte) []byte {
+		return func(b []byte) []byte { binary.BigEndian.PutUint16(b[at:], v); return b }
+	}
+	setOPT := func(at int, v byte) func([]byte) []byte {
+		return func(b []byte) []byte { b[len(plain)+at] = v; return b }
+	}
+	const ecs = 15 // offset of the option's data in the OPT record
+	for _, tc := range []struct {
+		name   string
+		packet []byte
+		want   string
+	}{
+		{"nothing", nil, "silence\n"},
+		{"half a header", plain[:11], "silence\n"},
+		{"a response", edit(plain, set16(2, 0x8000)), "silence\n"},
+		{"a header alone", edit(plain[:12], set16(4, 0)), "FORMERR\n"},
+		{"no question", edit(plain, set16(4, 0)), "FORMERR\n"},
+		{"two questions", edit(plain, set16(4, 2)), "FORMERR\n"},
+		{"a question that ends early", plain[:20], "FORMERR\n"},
+		{"a question without its class", plain[:len(plain)-2], "FORMERR\n"},
+		{"a compressed question", edit(plain, func(b []byte) []byte { b[12] = 0xc0; return b }), "FORMERR\n"},
+		{"octets behind the end", append(edit(plain, set16(2, 0)), 0), "FORMERR\n"},
+		{"a record that is not there", edit(plain, set16(6, 1)), "FORMERR\n"},
+		{"two OPT records", edit(append(append([]byte(nil), good...), opt...), set16(10, 2)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"OPT with a name", edit(good, setOPT(0, 1)), "FORMERR\n"},
+		{"OPT in the answer section", edit(edit(good, set16(10, 0)), set16(6, 1)), "FORMERR\n"},
+		{"EDNS version 1", edit(good, setOPT(6, 1)), "BADVERS\nadditional: OPT size=1232 version=0\n"},
+		{"EDNS version 1 and nonsense", edit(good, func(b []byte) []byte { b[len(plain)+6] = 1; b[len(b)-1] ^= 0xff; return b[:len(b)-1] }), "FORMERR\n"},
+		{"an option that ends early", edit(good, setOPT(14, 200)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS of family 3", edit(good, setOPT(ecs+1, 3)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS of family 0 with an address", edit(good, setOPT(ecs+1, 0)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS with a scope", edit(good, setOPT(ecs+3, 24)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS longer than the family", edit(good, setOPT(ecs+2, 33)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS with bits behind its length", edit(good, setOPT(ecs+2, 23)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS with an octet too few", edit(good, setOPT(ecs+2, 25)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"ECS with an octet too many", edit(good, setOPT(ecs+2, 8)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"opcode STATUS", edit(plain, set16(2, 2<<11)), "NOTIMP\n"},
+		{"NOTIFY", edit(plain, set16(2, 4<<11)), "NOTIMP\n"},
+		{"UPDATE", edit(plain, set16(2, 5<<11)), "NOTIMP\n"},
+		{"UPDATE without anything", edit(edit(plain[:12], set16(2, 5<<11)), set16(4, 0)), "NOTIMP\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := ask(t, s, "192.88.99.1", tc.packet, false); got != tc.want {
+				t.Errorf("got:\n%swant:\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestFamilyZeroOfSourceLengthZero(t *testing.T) {
+	packet, _ := question(t, "cdn.ok.test. A +ecs=0.0.0.0/0")
+	packet[len(packet)-3] = 0 // as dig +subnet=0 sends it
+	if got := ask(t, snapshot(t), "192.88.99.1", packet, false); !strings.HasPrefix(got, "NOERROR aa\n") || !strings.Contains(got, "/0/0") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+// FuzzRespond sends anything: whatever comes back must be a response to just that.
+func FuzzRespond(f *testing.F) {
+	s := snapshot(f)
+	for _, words := range []string{
+		"www.ok.test. A", "cdn.ok.test. AAAA +ecs=203.0.113.0/24", "x.old.ok.test. A +do", "big.ok.test. TXT +edns=4096 +nsid",
+		"cdn.ok.test. TXT CH", "www.child.ok.test. NS", "nope.ok.test. ANY", "version.bind. TXT CH",
+	} {
+		packet, _ := question(f, words)
+		f.Add(packet, false)
+		f.Add(packet, true)
+	}
+	f.Fuzz(func(t *testing.T, packet []byte, stream bool) {
+		checkReply(t, s, packet, stream)
+	})
+}

@@ -1,0 +1,106 @@
+package dns
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// receiveBuffer is what is asked of the kernel for each UDP socket: the default holds only some
+// 277 small packets, and a burst of more is lost.
+const receiveBuffer = 4 << 20
+
+// bindTries bounds the search for a port that is free for UDP and TCP both, where port 0 is asked for.
+const bindTries = 16
+
+// bind opens one UDP socket for each core, and the TCP socket, on one address and port.
+func bind(ctx context.Context, a netip.AddrPort) (packets []*net.UDPConn, listener net.Listener, err error) {
+	for range bindTries {
+		packets, listener, err = bindOnce(ctx, a)
+		if err == nil || a.Port() != 0 {
+			break
+		}
+	}
+	return packets, listener, err
+}
+
+func bindOnce(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, net.Listener, error) {
+	network := "tcp4"
+	if a.Addr().Is6() {
+		network = "tcp6" // which also keeps IPv4 out of an IPv6 socket
+	}
+	var plain net.ListenConfig
+	listener, err := plain.Listen(ctx, network, a.String())
+	if err != nil {
+		return nil, nil, err
+	}
+	port := uint16(listener.Addr().(*net.TCPAddr).Port)
+	packets, err := bindUDP(ctx, netip.AddrPortFrom(a.Addr(), port))
+	if err != nil {
+		_ = listener.Close()
+		return nil, nil, err
+	}
+	return packets, listener, nil
+}
+
+// bindUDP opens one socket for each core. Sockets that share a port would also share it with
+// another server of the same user, and each get a part of its questions; so it looks first whether
+// anybody is there.
+func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
+	network := "udp4"
+	if a.Addr().Is6() {
+		network = "udp6"
+	}
+	var plain net.ListenConfig
+	alone, err := plain.ListenPacket(ctx, network, a.String())
+	if err != nil {
+		return nil, err
+	}
+	if err := alone.Close(); err != nil {
+		return nil, err
+	}
+	shared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return prepare(c, a) }}
+	var packets []*net.UDPConn
+	for range runtime.GOMAXPROCS(0) {
+		conn, err := shared.ListenPacket(ctx, network, a.String())
+		if err != nil {
+			for _, open := range packets {
+				_ = open.Close()
+			}
+			return nil, err
+		}
+		packets = append(packets, conn.(*net.UDPConn))
+	}
+	return packets, nil
+}
+
+// prepare sets what a UDP socket needs before it is bound: a port that is shared among the workers,
+// a long queue, and, on a wildcard address, to be told where a packet was sent to.
+func prepare(c syscall.RawConn, a netip.AddrPort) error {
+	var err error
+	control := func(fd uintptr) {
+		if err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+			err = fmt.Errorf("share the port: %w", err)
+			return
+		}
+		if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer) // as much as we may have
+		}
+		switch {
+		case !a.Addr().IsUnspecified():
+		case a.Addr().Is4():
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+		default:
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
+		}
+	}
+	if controlErr := c.Control(control); controlErr != nil {
+		return controlErr
+	}
+	return err
+}

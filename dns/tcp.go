@@ -1,0 +1,92 @@
+package dns
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// tcpIdle is how long a connection may be silent before it is closed (RFC 7766 section 6.2.3).
+	tcpIdle = 10 * time.Second
+	// tcpWrite is how long a client may take to accept an answer.
+	tcpWrite = 5 * time.Second
+	// tcpConnections bounds the connections on one address; more are closed at once.
+	tcpConnections = 4096
+)
+
+// serveTCP answers on every connection that comes in, until the listener is closed.
+func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
+	room := make(chan struct{}, tcpConnections)
+	var connections sync.WaitGroup
+	defer connections.Wait()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of descriptors, most likely: some will come free
+			continue
+		}
+		select {
+		case room <- struct{}{}:
+			connections.Go(func() {
+				defer func() { <-room }()
+				s.serveConn(ctx, conn)
+			})
+		default:
+			_ = conn.Close()
+		}
+	}
+}
+
+// serveConn answers the requests of one connection in the order in which they come (RFC 7766
+// section 6.2.1), until the client closes it, falls silent or sends what is no request.
+func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	defer conn.Close()
+	source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
+	var packet []byte
+	for {
+		if conn.SetReadDeadline(time.Now().Add(tcpIdle)) != nil {
+			return
+		}
+		var err error
+		if packet, err = readMessage(conn, packet); err != nil {
+			return
+		}
+		reply := s.responder.Respond(s.snapshot(), Request{
+			Packet: packet, Source: source, Stream: true, Now: time.Now(), Seed: rand.Uint64(),
+		})
+		if reply == nil || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
+			return
+		}
+		framed := binary.BigEndian.AppendUint16(make([]byte, 0, 2+len(reply)), uint16(len(reply)))
+		if _, err := conn.Write(append(framed, reply...)); err != nil {
+			return
+		}
+	}
+}
+
+// readMessage reads one message behind its length of two octets (RFC 1035 section 4.2.2), into the
+// buffer if it fits.
+func readMessage(r io.Reader, buffer []byte) ([]byte, error) {
+	var length [2]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint16(length[:]))
+	if cap(buffer) < n {
+		buffer = make([]byte, n)
+	}
+	buffer = buffer[:n]
+	_, err := io.ReadFull(r, buffer)
+	return buffer, err
+}
