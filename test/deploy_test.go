@@ -1,0 +1,81 @@
+package test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gslb/config"
+	"gslb/dns/steer"
+)
+
+func TestExampleConfigHasNeitherErrorsNorWarnings(t *testing.T) {
+	c := loadGood(t, filepath.Join("..", "deploy", "gslb.example.yaml"))
+	if len(c.Services) != 2 || len(c.Places) != 5 || len(c.Zones) != 1 || len(c.Partners) != 1 {
+		t.Errorf("it has %d services, %d places, %d zones and %d partners, want 2, 5, 1 and 1",
+			len(c.Services), len(c.Places), len(c.Zones), len(c.Partners))
+	}
+}
+
+// What is commented out is shown to be used: it must be right as well.
+func TestExampleDrainsHaveNeitherErrorsNorWarnings(t *testing.T) {
+	text := readDeployed(t, "gslb.example.yaml")
+	plain, commented, found := strings.Cut(text, "# drains:\n")
+	if !found {
+		t.Fatal("the example has no commented drains")
+	}
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "gslb.yaml"), plain+"drains:\n"+strings.ReplaceAll(commented, "#   - ", "  - "))
+	write(t, filepath.Join(folder, "ok.test.zone"), readDeployed(t, "ok.test.zone"))
+	c := loadGood(t, filepath.Join(folder, "gslb.yaml"))
+	if len(c.Drains) != 2 {
+		t.Errorf("it has %d drains, want 2", len(c.Drains))
+	}
+}
+
+// The unit's exposure, as systemd counts it, stays below 2.0 of 10.
+func TestUnitIsHardened(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("there is no systemd-analyze")
+	}
+	unit := filepath.Join(t.TempDir(), "gslb.service")
+	// The binary need not be installed for the rest of the unit to be right.
+	write(t, unit, strings.ReplaceAll(readDeployed(t, "gslb.service"), "/usr/bin/gslb", "/bin/true"))
+	for _, args := range [][]string{
+		{"verify", unit},
+		{"security", "--offline=true", "--threshold=20", "--no-pager", unit},
+	} {
+		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {
+			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
+
+// loadGood loads and compiles a config, as `gslb check` does, and tells of all that is found.
+func loadGood(t *testing.T, file string) *config.Config {
+	t.Helper()
+	c, problems := config.Load(file)
+	_, more := steer.Compile(c)
+	for _, p := range append(problems, more...) {
+		t.Error(p)
+	}
+	return c
+}
+
+func readDeployed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
