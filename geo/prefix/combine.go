@@ -1,5 +1,7 @@
 package prefix
 
+import "net/netip"
+
 // Map is the table with f of the value for every address. Neighbours that become equal are merged. f is called at least
 // once for every value in the table, and often more, so it must depend on its argument alone.
 func (t *Table) Map(f func(uint32) uint32) *Table {
@@ -38,4 +40,35 @@ func (n *node) under(slot uint) *node {
 		return &node{}
 	}
 	return &node{starts: 1, values: []uint32{n.value(slot)}}
+}
+
+// Replace is the table with the values of in for every address of p, and its own for all others. What becomes equal is
+// merged. Only the nodes on the path to p are made anew: all else is shared with t and in.
+func (t *Table) Replace(p netip.Prefix, in *Table) *Table {
+	replaced := *t
+	k := keyOf(p.Masked().Addr())
+	if p.Addr().Is4() {
+		replaced.ipv4 = replace(&t.ipv4, &in.ipv4, k, p.Bits())
+	} else {
+		replaced.ipv6 = replace(&t.ipv6, &in.ipv6, k, p.Bits())
+	}
+	return &replaced
+}
+
+// replace is a with what b has in the block that begins at k, length bits below the node.
+func replace(a, b *node, k key, length int) node {
+	var d draft
+	first := k.slot()
+	width := uint(1) << max(0, stride-length)
+	for slot := range uint(slots) {
+		switch {
+		case slot < first || slot >= first+width:
+			d.copy(slot, a)
+		case length > stride:
+			d.place(slot, replace(a.under(slot), b.under(slot), k.rest(), length-stride))
+		default:
+			d.copy(slot, b)
+		}
+	}
+	return d.node()
 }

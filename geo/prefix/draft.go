@@ -27,6 +27,15 @@ func (d *draft) place(slot uint, n node) {
 	d.children = append(d.children, n)
 }
 
+// copy takes over what a node has at slot. Slots are taken in ascending order.
+func (d *draft) copy(slot uint, n *node) {
+	if n.inner>>slot&1 == 1 {
+		d.place(slot, n.children[below(n.inner, slot)])
+		return
+	}
+	d.values[slot] = n.value(slot)
+}
+
 // uniform reports whether the whole node has one value, and which.
 func (n *node) uniform() (value uint32, ok bool) {
 	if n.inner != 0 || n.starts&^1 != 0 {

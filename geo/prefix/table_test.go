@@ -131,6 +131,23 @@ func TestOverlayAgreesWithTwin(t *testing.T) {
 	})
 }
 
+func TestReplaceAgreesWithTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := drawUniverse(t)
+		v, w := u.drawTwin(t, "a"), u.drawTwin(t, "b")
+		block := netip.PrefixFrom(u.unit(rapid.IntRange(0, 1<<unitBits-1).Draw(t, "unit")), u.base.Bits()+rapid.IntRange(0, unitBits).Draw(t, "length"))
+		a, b := v.table(), w.table()
+		u.check(t, a.Replace(block, b), func(x netip.Addr) uint32 {
+			if block.Contains(x) {
+				return w.lookup(x)
+			}
+			return v.lookup(x)
+		})
+		u.check(t, a, v.lookup)
+		u.check(t, b, w.lookup)
+	})
+}
+
 func TestAllStopsWhenTheReaderDoes(t *testing.T) {
 	table := random(100).table()
 	for stop := 1; stop < 50; stop++ {
@@ -222,6 +239,15 @@ func BenchmarkOverlay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		sinkTable = Overlay(x, y, func(x, y uint32) uint32 { return max(x, y) })
+	}
+}
+
+func BenchmarkReplace(b *testing.B) {
+	w := random(500_000)
+	table, one := w.table(), twin(w[:1]).table()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		sinkTable = table.Replace(w[i%len(w)].prefix, one)
 	}
 }
 
