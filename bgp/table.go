@@ -1,61 +1,83 @@
 package bgp
 
 import (
-	"cmp"
 	"iter"
 	"net/netip"
 	"slices"
 	"time"
+	"unique"
 )
 
-// DefaultPreference is the local preference of a route that nothing says otherwise about.
-const DefaultPreference = 100
-
-// Route is one partner's claim on one prefix.
-type Route struct {
-	Prefix     netip.Prefix
-	Partner    string
-	Peer       netip.Addr // the session it came from; the zero Addr: from configuration
-	Neighbour  uint32     // ASN of the peer, within which MED compares
-	Origin     uint32     // last ASN of the AS_PATH; 0 for a static route
-	Preference uint32     // high wins
-	PathLength uint32     // short wins
-	MED        uint32     // low wins, among routes of one neighbour only
-	Since      time.Time  // when it was learned
-}
-
-// Static tells whether the route stands in the configuration rather than in a session.
-func (r Route) Static() bool { return !r.Peer.IsValid() }
-
 // Table is every route of every partner. It is immutable and safe for concurrent use.
+//
+// The routes stand in pages, sorted by prefix. A table that differs in a few prefixes shares all
+// other pages with the one before it: so a change costs what it touches, and [Table.Changed] finds
+// it again by looking only at the pages that are not shared.
 type Table struct {
-	version  uint64
-	prefixes []netip.Prefix // sorted
-	routes   map[netip.Prefix][]Route
-	lengths  [2][]int // prefix lengths in use, longest first: IPv4, IPv6
+	version uint64
+	pages   []*page
+	len     int // prefixes
+	peers   []peerState
+	tallies []Tally
+	lengths [2]lengths // prefix lengths that occur, or did: IPv4, IPv6
 }
 
-// NewTable makes a table of the routes. Prefixes must be masked.
-func NewTable(version uint64, routes []Route) *Table {
-	t := &Table{version: version, routes: make(map[netip.Prefix][]Route)}
-	for _, r := range routes {
-		if _, ok := t.routes[r.Prefix]; !ok {
-			t.prefixes = append(t.prefixes, r.Prefix)
-		}
-		t.routes[r.Prefix] = append(t.routes[r.Prefix], r)
+// Tally counts the routes of one peer: those that are believed, and those that are not, by reason.
+type Tally [len(refusals)]int
+
+// Received is all of them.
+func (t Tally) Received() int {
+	sum := 0
+	for _, n := range t {
+		sum += n
 	}
-	slices.SortFunc(t.prefixes, netip.Prefix.Compare)
-	for _, p := range t.prefixes {
-		f := family(p.Addr())
-		if !slices.Contains(t.lengths[f], p.Bits()) {
-			t.lengths[f] = append(t.lengths[f], p.Bits())
-		}
-	}
-	for f := range t.lengths {
-		slices.SortFunc(t.lengths[f], func(a, b int) int { return b - a })
-	}
-	return t
+	return sum
 }
+
+// Believed is those that count.
+func (t Tally) Believed() int { return t[0] }
+
+// Refused gives the reasons that occurred, with how often.
+func (t Tally) Refused() map[Refusal]int {
+	refused := map[Refusal]int{}
+	for i, n := range t[1:] {
+		if n > 0 {
+			refused[refusals[i+1]] = n
+		}
+	}
+	return refused
+}
+
+// peerState is a session as its routes need to know it. A static source has the zero address.
+type peerState struct {
+	partner string
+	address netip.Addr
+	session uint16    // counts the times it came up
+	up      bool      // and its routes of this session are current
+	lost    time.Time // when the session before this one, or the last, was lost
+}
+
+// claim is a route as it is kept: without what its prefix and its peer say already.
+type claim struct {
+	path       unique.Handle[Path]
+	pathID     uint32
+	since      uint32 // seconds of Unix time
+	preference uint32
+	peer       uint16 // index in Table.peers
+	session    uint16 // of the peer, when it was last confirmed
+	refused    uint8  // index in refusals
+}
+
+// refusals numbers the reasons. The first is none.
+var refusals = [...]Refusal{
+	Believed, RefusedDefault, RefusedBogus, RefusedLength, RefusedWithin, RefusedOrigin, RefusedASSet, RefusedLoop, RefusedIgnored, RefusedByOrigin,
+}
+
+// lengths is a set of prefix lengths.
+type lengths [3]uint64
+
+func (l *lengths) add(bits int)      { l[bits/64] |= 1 << (bits % 64) }
+func (l *lengths) has(bits int) bool { return l[bits/64]>>(bits%64)&1 == 1 }
 
 func family(a netip.Addr) int {
 	if a.Is4() {
@@ -64,67 +86,124 @@ func family(a netip.Addr) int {
 	return 1
 }
 
+// NewTable makes a table of routes. Prefixes must be masked.
+func NewTable(version uint64, routes []Route) *Table {
+	t := &Table{}
+	var edits []edit
+	for _, r := range routes {
+		i := slices.IndexFunc(t.peers, func(p peerState) bool { return p.partner == r.Partner && p.address == r.Peer })
+		if i < 0 {
+			i = len(t.peers)
+			t.peers = append(t.peers, peerState{partner: r.Partner, address: r.Peer, up: true})
+		}
+		c := claim{path: unique.Make(r.Path), pathID: r.PathID, preference: r.Preference, peer: uint16(i)}
+		c.refused = uint8(max(0, slices.Index(refusals[:], r.Refused)))
+		if !r.Since.IsZero() {
+			c.since = uint32(r.Since.Unix())
+		}
+		edits = append(edits, edit{prefix: r.Prefix, claim: c})
+	}
+	return t.edited(version, edits, t.peers)
+}
+
 // Version numbers the table among those of one server; it grows with every change.
 func (t *Table) Version() uint64 { return t.version }
 
 // Len is the number of prefixes.
-func (t *Table) Len() int { return len(t.prefixes) }
+func (t *Table) Len() int { return t.len }
 
-// All gives every prefix, in address order and each before the longer ones inside it, with its routes.
-func (t *Table) All() iter.Seq2[netip.Prefix, []Route] {
+// All gives every prefix that is believed of anybody, in address order and each before the longer
+// ones inside it, with those routes.
+func (t *Table) All() iter.Seq2[netip.Prefix, []Route] { return t.from(t.start(), nil) }
+
+// Within gives what All gives, of the prefixes inside a block, and the block itself.
+func (t *Table) Within(block netip.Prefix) iter.Seq2[netip.Prefix, []Route] {
+	return t.from(t.find(block.Masked()), func(p netip.Prefix) bool {
+		return p.Bits() >= block.Bits() && block.Contains(p.Addr())
+	})
+}
+
+// from gives believed routes from a cursor on, while the prefixes are wanted.
+func (t *Table) from(c cursor, wanted func(netip.Prefix) bool) iter.Seq2[netip.Prefix, []Route] {
 	return func(yield func(netip.Prefix, []Route) bool) {
-		for _, p := range t.prefixes {
-			if !yield(p, t.routes[p]) {
+		for ; c.valid(t); c = c.next(t) {
+			p, claims := c.at(t)
+			if wanted != nil && !wanted(p) {
+				return
+			}
+			if routes := t.routes(p, claims, false); routes != nil && !yield(p, routes) {
 				return
 			}
 		}
 	}
 }
 
-// Covering gives the prefixes that hold the address, longest first, with their routes.
+// Every gives every prefix with all its routes, those that are refused too.
+func (t *Table) Every() iter.Seq2[netip.Prefix, []Route] {
+	return func(yield func(netip.Prefix, []Route) bool) {
+		for c := t.start(); c.valid(t); c = c.next(t) {
+			p, claims := c.at(t)
+			if !yield(p, t.routes(p, claims, true)) {
+				return
+			}
+		}
+	}
+}
+
+// At gives all routes of one prefix, those that are refused too.
+func (t *Table) At(p netip.Prefix) []Route {
+	c := t.find(p)
+	if !c.valid(t) {
+		return nil
+	}
+	at, claims := c.at(t)
+	if at != p {
+		return nil
+	}
+	return t.routes(p, claims, true)
+}
+
+// Covering gives the prefixes that hold the address and are believed of anybody, longest first,
+// with those routes.
 func (t *Table) Covering(a netip.Addr) iter.Seq2[netip.Prefix, []Route] {
 	return func(yield func(netip.Prefix, []Route) bool) {
-		for _, bits := range t.lengths[family(a)] {
+		for bits := a.BitLen(); bits >= 0; bits-- {
+			if !t.lengths[family(a)].has(bits) {
+				continue
+			}
 			p := netip.PrefixFrom(a, bits).Masked()
-			if routes, ok := t.routes[p]; ok && !yield(p, routes) {
+			believed := slices.DeleteFunc(t.At(p), func(r Route) bool { return r.Refused != Believed })
+			if len(believed) > 0 && !yield(p, believed) {
 				return
 			}
 		}
 	}
 }
 
-// Tiers orders the routes of one prefix: by preference (high first), then AS path length, then
-// MED (RFC 4271 section 9.1.2.2), which compares only routes of one neighbour. Routes that none
-// of these tells apart share a tier.
-//
-// MED alone does not order routes totally, so a route's place among those of equal preference and
-// length is its rank by MED among its own neighbour's.
-func Tiers(routes []Route) [][]Route {
-	type ranked struct {
-		Route
-		med int
-	}
-	all := make([]ranked, len(routes))
-	for i, r := range routes {
-		better := map[uint32]bool{}
-		for _, o := range routes {
-			if o.Preference == r.Preference && o.PathLength == r.PathLength && o.Neighbour == r.Neighbour && o.MED < r.MED {
-				better[o.MED] = true
-			}
+// routes writes claims out.
+func (t *Table) routes(p netip.Prefix, claims []claim, refused bool) []Route {
+	var routes []Route
+	for _, c := range claims {
+		if c.refused != 0 && !refused {
+			continue
 		}
-		all[i] = ranked{r, len(better)}
-	}
-	order := func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(b.Preference, a.Preference), cmp.Compare(a.PathLength, b.PathLength), cmp.Compare(a.med, b.med))
-	}
-	slices.SortStableFunc(all, order)
-	var tiers [][]Route
-	for i, r := range all {
-		if i == 0 || order(all[i-1], r) != 0 {
-			tiers = append(tiers, nil)
+		peer := &t.peers[c.peer]
+		r := Route{
+			Prefix: p, Partner: peer.partner, Peer: peer.address, Path: c.path.Value(), PathID: c.pathID,
+			Preference: c.preference, Refused: refusals[c.refused],
 		}
-		last := len(tiers) - 1
-		tiers[last] = append(tiers[last], r.Route)
+		if c.since != 0 {
+			r.Since = time.Unix(int64(c.since), 0)
+		}
+		if peer.stale(c) {
+			r.Stale = peer.lost
+		}
+		routes = append(routes, r)
 	}
-	return tiers
+	return routes
+}
+
+// stale tells whether a claim waits for its session to confirm it.
+func (p *peerState) stale(c claim) bool {
+	return p.address.IsValid() && (!p.up || c.session != p.session)
 }

@@ -57,7 +57,7 @@ func TestAllGivesShorterPrefixesBeforeThoseInside(t *testing.T) {
 
 func TestTiersOrderRoutesOfOnePrefix(t *testing.T) {
 	r := func(name string, preference, length, neighbour, med uint32) bgp.Route {
-		return bgp.Route{Partner: name, Preference: preference, PathLength: length, Neighbour: neighbour, MED: med}
+		return bgp.Route{Partner: name, Preference: preference, Path: bgp.Path{Length: length, Neighbour: neighbour, MED: med}}
 	}
 	for _, tc := range []struct {
 		name   string
