@@ -3,6 +3,8 @@ package steer
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"gslb/bgp"
 )
 
 // Family is the kind of address that a question asks for.
@@ -45,7 +47,7 @@ func (p *Policy) Client(source netip.Addr, subnet Subnet) Client {
 	if embed > 0 && subnet.Prefix.Bits() <= embed {
 		address, embed = subnet.Prefix.Addr(), 0
 	}
-	if holds(bogus, address) && !holds(p.networks, address) {
+	if bgp.Bogus(address) && !holds(p.networks, address) {
 		return c
 	}
 	c.Address, c.ByECS, c.embed = address, true, embed
@@ -62,20 +64,6 @@ func (c Client) Scope(span int) int {
 		return c.Subnet.Prefix.Bits()
 	}
 	return c.embed + span
-}
-
-// bogus is the networks that no client on the Internet has. Documentation networks are not among them.
-var bogus = prefixes(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "224.0.0.0/3",
-	"::/128", "::1/128", "fc00::/7", "fe80::/10", "ff00::/8",
-)
-
-func prefixes(texts ...string) []netip.Prefix {
-	ps := make([]netip.Prefix, len(texts))
-	for i, t := range texts {
-		ps[i] = netip.MustParsePrefix(t)
-	}
-	return ps
 }
 
 // embedded gives the IPv4 address that an IPv6 address carries, and the number of bits before it;

@@ -52,13 +52,18 @@ func diffDrains(old, now *Snapshot) []Event {
 	var events []Event
 	for _, d := range after {
 		if !slices.ContainsFunc(before, d.same) {
-			events = append(events, drainEvent(d.Drain, "drained"+d.why()))
+			events = append(events, drainEvent(d.Drain, d.word()+d.why()))
 		}
 	}
 	for _, d := range before {
-		if !slices.ContainsFunc(after, d.same) {
-			events = append(events, drainEvent(d.Drain, "no longer drained"))
+		if slices.ContainsFunc(after, d.same) {
+			continue
 		}
+		what := "no longer " + d.word()
+		if slices.ContainsFunc(after, d.within) {
+			what += ", but another drain holds"
+		}
+		events = append(events, drainEvent(d.Drain, what))
 	}
 	return events
 }
@@ -67,6 +72,18 @@ type activeDrain struct{ config.Drain }
 
 func (d activeDrain) same(o activeDrain) bool {
 	return d.Target == o.Target && d.Service == o.Service && d.Hard == o.Hard
+}
+
+// within tells whether everything that d keeps out is kept out by o as well.
+func (d activeDrain) within(o activeDrain) bool {
+	return d.Target == o.Target && (o.Service == "" || d.Service == o.Service)
+}
+
+func (d activeDrain) word() string {
+	if d.Hard {
+		return "drained hard"
+	}
+	return "drained"
 }
 
 func (d activeDrain) why() string {

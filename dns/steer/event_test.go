@@ -51,10 +51,13 @@ func TestDiffTellsWhatHappened(t *testing.T) {
 			"endpoint: msk-2/web restored: 20 of the last 20 succeeded\nservice: portal: served again\n"},
 		{"drains begin", nil, func(w *world) {
 			w.policy = compile(t, strings.Replace(cdn, "drains: []", "drains: [{target: fra, reason: cooling work, by: nikita, until: 2026-11-29T14:00:00Z}, {target: msk-1, service: video, hard: true}]", 1))
-		}, "drain: fra drained: cooling work, by nikita, until 2026-11-29T14:00:00Z\ndrain: msk-1/video drained\n"},
+		}, "drain: fra drained: cooling work, by nikita, until 2026-11-29T14:00:00Z\ndrain: msk-1/video drained hard\n"},
 		{"a drain runs out", func(w *world) {
 			w.policy = compile(t, strings.Replace(cdn, "drains: []", "drains: [{target: fra, until: 2026-11-29T14:00:00Z}]", 1))
 		}, func(w *world) { w.now = w.now.Add(2 * time.Hour) }, "drain: fra no longer drained\n"},
+		{"a drain runs out beside another", func(w *world) {
+			w.policy = compile(t, strings.Replace(cdn, "drains: []", "drains: [{target: fra, service: video, hard: true, until: 2026-11-29T14:00:00Z}, {target: fra}]", 1))
+		}, func(w *world) { w.now = w.now.Add(2 * time.Hour) }, "drain: fra/video no longer drained hard, but another drain holds\n"},
 		{"another geo map and other routes", nil, func(w *world) { w.geo = earth(); w.routes = bgp.NewTable(2, nil) },
 			"geo: geo database in force: table\nroutes: partners' networks in force: 0 prefixes\n"},
 	} {

@@ -213,9 +213,12 @@ func (e *explainer) addRoute(l *Line, site placeID) {
 				l.add("peer", "static")
 				return
 			}
-			l.add("origin", r.Origin)
+			l.add("origin", r.Path.Origin)
 			l.add("peer", r.Peer)
 			l.add("age", Ago(e.q.Now.Sub(r.Since)))
+			if !r.Stale.IsZero() {
+				l.add("stale", Ago(e.q.Now.Sub(r.Stale)))
+			}
 			return
 		}
 	}
@@ -279,6 +282,9 @@ func (e *explainer) placeLine(p placeID, number int, winning bool) Line {
 		l.add("share", share)
 	}
 	if st.drained {
+		if chosen {
+			l.add("drained", "yes")
+		}
 		addDrain(&l, st)
 	}
 	e.addEndpoint(&l, i)

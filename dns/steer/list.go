@@ -2,6 +2,7 @@ package steer
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -39,6 +40,11 @@ type lists struct {
 
 func newLists() *lists {
 	return &lists{all: []list{nil}, number: map[string]uint32{"": 0}}
+}
+
+// clone gives numbers that agree with these, and can grow without them.
+func (ls *lists) clone() *lists {
+	return &lists{slices.Clone(ls.all), maps.Clone(ls.number)}
 }
 
 func (ls *lists) intern(l list) uint32 {

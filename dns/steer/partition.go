@@ -15,46 +15,84 @@ import (
 // is the exact scope of what depends on the list.
 type partition struct {
 	table *prefix.Table
-	lists []list
+	lists *lists
 }
 
 // at gives the list of a client, and the bits of the widest block around it with that list.
 func (p *partition) at(client netip.Addr) (l list, span int) {
 	n, span := p.table.Lookup(client)
-	return p.lists[n], span
+	return p.lists.all[n], span
 }
 
 // partnerPartition cuts by the routes of the partners that are steered by. The list of an address
 // is that of its longest prefix, then what the prefixes around it add.
 func (p *Policy) partnerPartition(routes *bgp.Table) *partition {
+	sites, numbers := p.sites(), newLists()
+	return &partition{cut(own(routes.All(), sites), nil, numbers).Table(), numbers}
+}
+
+// patched gives the partition after some prefixes' routes have changed: only the blocks of these
+// are cut anew.
+func (p *Policy) patched(old *partition, routes *bgp.Table, changed []netip.Prefix) *partition {
+	sites, numbers, table := p.sites(), old.lists.clone(), old.table
+	var block netip.Prefix
+	for _, c := range changed {
+		if block.IsValid() && block.Overlaps(c) {
+			continue // it was cut with the block around it
+		}
+		block = c
+		var outer list
+		for around, rs := range routes.Covering(c.Addr()) {
+			if around.Bits() < c.Bits() {
+				outer = outer.then(siteList(rs, sites))
+			}
+		}
+		b := cut(own(routes.Within(c), sites), outer, numbers)
+		b.Set(c, numbers.intern(siteList(routes.At(c), sites).then(outer)))
+		table = table.Replace(c, b.Table())
+	}
+	return &partition{table, numbers}
+}
+
+// sites gives where the routes of each partner lead, of those that are steered by.
+func (p *Policy) sites() map[string]placeID {
 	sites := map[string]placeID{}
 	for _, partner := range p.partners {
 		if !partner.shadow {
 			sites[partner.name] = partner.site
 		}
 	}
-	own := func(yield func(netip.Prefix, list) bool) {
-		for prefix, rs := range routes.All() {
+	return sites
+}
+
+// own gives the list of each prefix by itself, of those that lead anywhere.
+func own(routes iter.Seq2[netip.Prefix, []bgp.Route], sites map[string]placeID) iter.Seq2[netip.Prefix, list] {
+	return func(yield func(netip.Prefix, list) bool) {
+		for prefix, rs := range routes {
 			if l := siteList(rs, sites); l != nil && !yield(prefix, l) {
 				return
 			}
 		}
 	}
-	numbers := newLists()
-	var b prefix.Builder
-	for prefix, l := range nest(own, func(outer, inner list) list { return inner.then(outer) }) {
-		b.Set(prefix, numbers.intern(l))
-	}
-	return &partition{b.Table(), numbers.all}
 }
 
-// siteList gives the sites that the routes of one prefix lead to, in tiers.
+// cut sets every prefix to its list followed by those of the prefixes around it, and by outer.
+func cut(own iter.Seq2[netip.Prefix, list], outer list, numbers *lists) *prefix.Builder {
+	var b prefix.Builder
+	for p, l := range nest(own, func(around, inner list) list { return inner.then(around) }) {
+		b.Set(p, numbers.intern(l.then(outer)))
+	}
+	return &b
+}
+
+// siteList gives the sites that the routes of one prefix lead to, in tiers. Routes that are refused
+// lead nowhere.
 func siteList(routes []bgp.Route, sites map[string]placeID) list {
 	var l list
 	for _, tier := range bgp.Tiers(routes) {
 		var places []placeID
 		for _, r := range tier {
-			if site, ok := sites[r.Partner]; ok {
+			if site, ok := sites[r.Partner]; ok && r.Refused == bgp.Believed {
 				places = append(places, site)
 			}
 		}
@@ -89,7 +127,7 @@ func (p *Policy) geoPartition(v viewKey, world *geo.Map) *partition {
 		}
 		return n
 	})
-	return &partition{table, numbers.all}
+	return &partition{table, numbers}
 }
 
 // networkPartition cuts by the networks lists of the rules. The values of the table are numbers

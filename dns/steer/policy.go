@@ -83,8 +83,8 @@ type endpoint struct {
 }
 
 // main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
-func (s *Service) main() Family {
-	if s.hasIPv4 {
+func (svc *Service) main() Family {
+	if svc.hasIPv4 {
 		return IPv4
 	}
 	return IPv6

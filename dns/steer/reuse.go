@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"net/netip"
 	"reflect"
 	"slices"
 )
@@ -22,13 +23,27 @@ func (s *Snapshot) viewFrom(prev *Snapshot, v viewKey) *partition {
 	return prev.views[i]
 }
 
-// partnersFrom gives the partition of the partners' routes in the same way.
+// rebuildShare is the part of all prefixes, one in so many, that may change before it is cheaper to
+// cut everything anew than to patch block after block.
+const rebuildShare = 16
+
+// partnersFrom gives the partition of the partners' routes: out of the previous snapshot when
+// nothing changed, patched from it when little did.
 func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
 	p := s.in.Policy
-	if prev == nil || prev.in.Routes != s.in.Routes || !samePlaces(p, prev.in.Policy) || !slices.EqualFunc(p.partners, prev.in.Policy.partners, sameRoads) {
+	if prev == nil || !samePlaces(p, prev.in.Policy) || !slices.EqualFunc(p.partners, prev.in.Policy.partners, sameRoads) {
 		return p.partnerPartition(s.in.Routes)
 	}
-	return prev.partners
+	if prev.in.Routes == s.in.Routes {
+		return prev.partners
+	}
+	var changed []netip.Prefix
+	for c := range s.in.Routes.Changed(prev.in.Routes) {
+		if changed = append(changed, c); len(changed) > s.in.Routes.Len()/rebuildShare {
+			return p.partnerPartition(s.in.Routes)
+		}
+	}
+	return p.patched(prev.partners, s.in.Routes, changed)
 }
 
 // samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same

@@ -21,9 +21,6 @@ type standing struct {
 	rises   time.Duration    // soonest that the rule could bring an endpoint back; 0: nothing points that way
 }
 
-// serving tells whether clients may be sent here.
-func (st *standing) serving() bool { return st.healthy && !st.drained }
-
 func (p *Policy) standings(svc *Service, report *health.Report, now time.Time) []standing {
 	all := make([]standing, len(svc.members))
 	for i := range svc.members {

@@ -54,7 +54,7 @@ func quoted(value string) string {
 	return strconv.QuoteToASCII(value)
 }
 
-// MarshalJSON writes the line as an object whose keys keep their order.
+// MarshalJSON writes the line as an object whose keys keep their order; a bare word is true.
 func (l Line) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -66,9 +66,12 @@ func (l Line) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(strings.TrimPrefix(w.Value, bare))
+		value, err := json.Marshal(w.Value)
 		if err != nil {
 			return nil, err
+		}
+		if w.Value == bare {
+			value = []byte("true")
 		}
 		b.Write(key)
 		b.WriteByte(':')
@@ -86,16 +89,22 @@ func (l *Line) UnmarshalJSON(text []byte) error {
 	}
 	*l = nil
 	for in.More() {
-		var w Word
 		key, err := in.Token()
 		if err != nil {
 			return fmt.Errorf("line of reasons: %w", err)
 		}
-		w.Key, _ = key.(string)
-		if err := in.Decode(&w.Value); err != nil {
-			return fmt.Errorf("line of reasons: %s: %w", w.Key, err)
+		value, err := in.Token()
+		if err != nil {
+			return fmt.Errorf("line of reasons: %w", err)
 		}
-		*l = append(*l, w)
+		switch value := value.(type) {
+		case string:
+			*l = append(*l, Word{key.(string), value}) // keys of objects are strings
+		case bool:
+			*l = append(*l, Word{key.(string), bare})
+		default:
+			return fmt.Errorf("line of reasons: %s: neither a text nor true", key)
+		}
 	}
 	return nil
 }
