@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"gslb/dns/admin"
+)
+
+// Bounds of the admin door: it serves a few tools, and a slow one must not keep it busy.
+const (
+	adminHeader = 5 * time.Second
+	adminRead   = 10 * time.Second
+	adminWrite  = 60 * time.Second // a reload may take its time
+	adminIdle   = 2 * time.Minute
+	adminClose  = 500 * time.Millisecond // for requests that are under way at the end
+	adminHead   = 64 << 10               // bytes of a request's header
+)
+
+// attend serves the admin door until ctx ends.
+func (d *daemon) attend(ctx context.Context) error {
+	if d.door == nil {
+		return nil
+	}
+	server := &http.Server{
+		Handler:           admin.New(d.deps()),
+		ReadHeaderTimeout: adminHeader,
+		ReadTimeout:       adminRead,
+		WriteTimeout:      adminWrite,
+		IdleTimeout:       adminIdle,
+		MaxHeaderBytes:    adminHead,
+		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(d.door) }()
+	d.log.Info("admin door open", "address", d.door.Addr().String())
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), adminClose)
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		_ = server.Close() // whoever still waits had its time
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (d *daemon) deps() admin.Deps {
+	return admin.Deps{
+		Version:  version,
+		Listen:   d.fixed.admin,
+		Snapshot: d.publisher.Latest,
+		Server:   d.view,
+		Events:   d.store.Events,
+		Reload:   d.Reload,
+		Counts:   d.responder.Counts,
+		Happened: d.keeper.happened,
+	}
+}
+
+// view is how the server stands, for the operator.
+func (d *daemon) view() admin.Server {
+	now := d.latest.Load()
+	return admin.Server{
+		Ready: now.open, Since: d.started, Listen: d.server.Addresses(),
+		Config: admin.Config{
+			File: now.config.File, Number: now.number, Hash: now.config.Hash(), Loaded: now.loaded,
+			Refused: now.refused, Failures: now.fails,
+		},
+	}
+}

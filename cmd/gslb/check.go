@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/config"
+	"gslb/dns/steer"
+	"gslb/health"
+)
+
+func newCheck(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Tell every problem of a configuration, or what it says",
+		Long: `Tell every problem of a configuration, each with its file, line and column, or sum up what it says.
+
+Nothing is touched but the configuration's files; the exit code is 1 when there are errors.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			file := o.file
+			if len(args) == 1 {
+				file = args[0]
+			}
+			cfg, policy, problems := load(file)
+			for _, p := range problems {
+				fmt.Fprintln(c.ErrOrStderr(), p)
+			}
+			if wrong := len(mistakes(problems)); wrong > 0 {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", file, count(wrong, "error"))
+				return errTold
+			}
+			summary{cfg, policy, time.Now()}.write(c.OutOrStdout())
+			return nil
+		},
+	}
+}
+
+// summary puts into words what a good configuration says.
+type summary struct {
+	cfg    *config.Config
+	policy *steer.Policy
+	now    time.Time
+}
+
+func (s summary) write(w io.Writer) {
+	fmt.Fprintf(w, "%s is good: config %s\n", s.cfg.File, s.cfg.Hash())
+	t := newTable(w, "  ")
+	t.row("zones", s.zones())
+	t.row("services", s.services())
+	t.row("places", s.places())
+	t.row("partners", s.partners())
+	t.row("checks", s.checks())
+	t.row("drains", s.drains())
+	t.row("answers on", addresses(s.cfg.Server.Listen))
+	t.flush()
+}
+
+// maxNamed bounds how many things are named one by one.
+const maxNamed = 6
+
+// listed gives the number of things, with the first of them in words.
+func listed[T any](all []T, word func(T) string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	var words []string
+	for _, x := range all[:min(len(all), maxNamed)] {
+		words = append(words, word(x))
+	}
+	if more := len(all) - maxNamed; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("%d: %s", len(all), strings.Join(words, ", "))
+}
+
+func (s summary) zones() string {
+	return listed(s.cfg.Zones, func(z config.Zone) string {
+		return fmt.Sprintf("%s (%s to services)", strings.TrimSuffix(z.Name, "."), count(len(z.Services), "name"))
+	})
+}
+
+func (s summary) services() string {
+	return listed(s.cfg.Services, func(svc config.Service) string {
+		return fmt.Sprintf("%s (at %s)", svc.Name, count(len(svc.At), "place"))
+	})
+}
+
+func (s summary) places() string {
+	var datacenters, sites int
+	for _, p := range s.cfg.Places {
+		if p.Kind == config.Datacenter {
+			datacenters++
+		} else {
+			sites++
+		}
+	}
+	return fmt.Sprintf("%s, %s", count(datacenters, "datacenter"), count(sites, "site"))
+}
+
+func (s summary) partners() string {
+	return listed(s.cfg.Partners, func(p config.Partner) string {
+		return fmt.Sprintf("%s (%s to %s)", p.Name, count(len(p.Networks), "network"), p.Site)
+	})
+}
+
+func (s summary) checks() string {
+	probes := map[health.Key]bool{}
+	for _, t := range s.policy.Targets() {
+		probes[t.Key()] = true
+	}
+	endpoints, unchecked := 0, 0
+	for _, svc := range s.cfg.Services {
+		for _, m := range svc.At {
+			endpoints += len(m.Addresses)
+			if m.Check == "" {
+				unchecked += len(m.Addresses)
+			}
+		}
+	}
+	words := fmt.Sprintf("%s of %s", count(len(probes), "probe"), count(endpoints-unchecked, "endpoint"))
+	if unchecked > 0 {
+		words += fmt.Sprintf("; %s without a check, always healthy", count(unchecked, "endpoint"))
+	}
+	return words
+}
+
+func (s summary) drains() string {
+	return listed(s.cfg.Drains, func(d config.Drain) string {
+		words := d.Target
+		if d.Service != "" {
+			words += " for " + d.Service
+		}
+		switch {
+		case d.Over(s.now):
+			words += " (over)"
+		case !d.Until.IsZero():
+			words += " until " + stampText(d.Until)
+		}
+		return words
+	})
+}

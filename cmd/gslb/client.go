@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"gslb/config"
+	"gslb/dns/admin"
+)
+
+// client asks the running server.
+type client struct {
+	address netip.AddrPort
+}
+
+// answerTime bounds how long a command waits for the server. A reload of a large configuration takes
+// its time.
+const answerTime = 60 * time.Second
+
+// errNotRunning says that nobody answers where the server would.
+var errNotRunning = errors.New("is it running?")
+
+// findServer finds the server of a configuration by its admin.listen. Problems elsewhere in the
+// configuration do not hinder.
+func findServer(file string) (client, error) {
+	cfg, problems := config.Load(file)
+	for _, p := range mistakes(problems) {
+		unreadable := p.Pos == config.Pos{File: file}
+		if unreadable || strings.HasPrefix(p.Path, "admin") {
+			return client{}, errors.New(p.String())
+		}
+	}
+	if !cfg.Admin.Listen.IsValid() {
+		return client{}, fmt.Errorf("no server can be asked: admin.listen is off in %s", file)
+	}
+	return clientOf(cfg), nil
+}
+
+// clientOf gives the client of a configuration's server. A door that is open on every address is
+// asked on loopback.
+func clientOf(cfg *config.Config) client {
+	address := cfg.Admin.Listen
+	switch a := address.Addr(); {
+	case !a.IsUnspecified():
+	case a.Is4():
+		address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), address.Port())
+	default:
+		address = netip.AddrPortFrom(netip.IPv6Loopback(), address.Port())
+	}
+	return client{address}
+}
+
+// get asks and reads the answer into a value.
+func get[T any](ctx context.Context, c client, path string, query url.Values) (answer T, err error) {
+	err = c.ask(ctx, http.MethodGet, path, query, &answer)
+	return answer, err
+}
+
+// reload has the server read its configuration again.
+func (c client) reload(ctx context.Context) (outcome admin.Reload, err error) {
+	err = c.ask(ctx, http.MethodPost, "/v1/reload", nil, &outcome)
+	return outcome, err
+}
+
+func (c client) ask(ctx context.Context, method, path string, query url.Values, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	where := url.URL{Scheme: "http", Host: c.address.String(), Path: path, RawQuery: query.Encode()}
+	request, err := http.NewRequestWithContext(ctx, method, where.String(), nil)
+	if err != nil {
+		return err
+	}
+	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // by no proxy
+	response, err := direct.Do(request)
+	if err != nil {
+		return fmt.Errorf("gslb is not answering on %s (admin.listen): %w", c.address, errNotRunning)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return fmt.Errorf("the server on %s: %w", c.address, err)
+	}
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusUnprocessableEntity {
+		var failure admin.Failure
+		if json.Unmarshal(body, &failure) == nil && failure.Error != "" {
+			return errors.New(failure.Error)
+		}
+		return fmt.Errorf("%s (admin.listen) answers %s: is it gslb?", c.address, response.Status)
+	}
+	if err := json.Unmarshal(body, answer); err != nil {
+		return fmt.Errorf("%s (admin.listen) does not answer as gslb does: %w", c.address, err)
+	}
+	return nil
+}

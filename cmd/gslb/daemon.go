@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"gslb/config"
+	"gslb/config/state"
+	"gslb/dns"
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+	"gslb/geo"
+	"gslb/health"
+)
+
+// daemon is a server that answers DNS questions. It is made whole from its configuration by newDaemon,
+// and runs once. Everything that changes the configuration in force happens in the goroutine of Run.
+type daemon struct {
+	file    string
+	log     *slog.Logger
+	started time.Time
+	fixed   fixed
+
+	store     *state.Store
+	keeper    *keeper
+	world     *geo.Source
+	board     *health.Board
+	runner    *health.Runner
+	publisher *steer.Publisher
+	responder *dns.Responder
+	server    *dns.Server
+	watcher   *watcher
+	door      net.Listener // of the admin handler; nil: off
+
+	hangups chan os.Signal
+	asked   chan chan admin.Reload  // reloads that somebody waits for
+	latest  atomic.Pointer[current] // written by the goroutine of Run only
+}
+
+// current is what the daemon works by at one moment. It is immutable.
+type current struct {
+	config  *config.Config
+	number  uint64
+	loaded  time.Time
+	open    bool // the DNS sockets are open
+	refused *admin.Refusal
+	fails   uint64
+}
+
+// fixed is what a daemon keeps for as long as it runs.
+type fixed struct {
+	state string
+	admin netip.AddrPort
+}
+
+// shutdownTime bounds how long the end of a daemon takes. The disk may hang.
+const shutdownTime = 1500 * time.Millisecond
+
+// newDaemon makes a daemon that has everything but its DNS sockets. Problems of the configuration,
+// also warnings, are given back in any case; the error is any other reason why there is no daemon.
+func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Problems, err error) {
+	begin := time.Now()
+	cfg, policy, problems := load(file)
+	for _, p := range problems.Warnings() {
+		log.Warn("config warning", "problem", p.String())
+	}
+	if len(mistakes(problems)) > 0 {
+		return nil, problems, nil
+	}
+	d = &daemon{
+		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: make(chan os.Signal, 1), asked: make(chan chan admin.Reload),
+		fixed: fixed{cfg.Server.State, cfg.Admin.Listen},
+	}
+	signal.Notify(d.hangups, syscall.SIGHUP) // from here on it does not end the process
+	if err := d.open(cfg); err != nil {
+		return nil, problems, errors.Join(err, d.close())
+	}
+	d.assemble()
+	d.begin(cfg, policy)
+	return d, problems, nil
+}
+
+// open takes what the daemon needs from the machine: the state file, the geo database, the admin port.
+func (d *daemon) open(cfg *config.Config) (err error) {
+	store, notice, err := state.Open(cfg.Server.State)
+	if err != nil {
+		return err
+	}
+	d.store = store
+	if notice != "" {
+		d.log.Error("state lost", "cause", notice)
+	}
+	if d.world, err = geo.NewSource(geo.Files(cfg.Geo), d.log); err != nil {
+		return err
+	}
+	listen := cfg.Admin.Listen
+	if !listen.IsValid() {
+		return nil
+	}
+	if d.door, err = net.Listen("tcp", listen.String()); err != nil {
+		return fmt.Errorf("admin.listen: %w", err)
+	}
+	if !listen.Addr().IsLoopback() {
+		d.log.Warn("admin door open to the network: it has no log-in", "address", listen)
+	}
+	return nil
+}
+
+// assemble puts the parts together.
+func (d *daemon) assemble() {
+	d.board = health.NewBoard()
+	d.keeper = newKeeper(d.store, d.board, d.log)
+	d.board.Restore(d.keeper.windows(), d.started)
+	d.runner = health.NewRunner(d.board, health.Probe, d.log)
+	d.publisher = steer.NewPublisher(steer.Sources{
+		Health:  d.board.Latest,
+		Geo:     d.world.Latest,
+		Changed: []<-chan struct{}{d.board.Changed(), d.world.Changed()},
+	}, d.tell)
+	host, err := os.Hostname()
+	if err != nil {
+		d.log.Warn("host name not known", "cause", err)
+	}
+	d.responder = dns.NewResponder(host, version)
+	d.server = dns.NewServer(d.responder, d.publisher.Latest, d.log)
+}
+
+// begin puts the first configuration in force.
+func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
+	number := d.keeper.number(cfg.Hash())
+	d.log.Info("started", "version", version, "file", cfg.File, "number", number, "hash", cfg.Hash())
+	d.record("server", fmt.Sprintf("gslb %s started with config %d:%s", version, number, cfg.Hash()))
+	d.use(cfg, policy, number)
+	d.latest.Store(&current{config: cfg, number: number, loaded: d.started})
+}
+
+// use makes answers come from a policy. It returns when they do.
+func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
+	d.keeper.follow(number, cfg.Hash(), shortestInterval(cfg))
+	d.publisher.Use(policy, number, time.Now(), func() { d.runner.Apply(policy.Targets()) })
+}
+
+// Run serves until ctx ends, or something that it cannot do without fails.
+func (d *daemon) Run(ctx context.Context) error {
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	var crew sync.WaitGroup
+	for _, run := range []func(context.Context) error{d.runner.Run, d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend} {
+		crew.Go(func() {
+			if err := run(inner); err != nil {
+				d.log.Error("part of the server ended", "cause", err)
+			}
+		})
+	}
+	err := d.govern(inner)
+	ended := make(chan error, 1)
+	go func() {
+		closing := d.server.Close()
+		stop()
+		crew.Wait()
+		d.record("server", "gslb stopped")
+		d.keeper.flush()
+		ended <- errors.Join(closing, d.close())
+	}()
+	select {
+	case closing := <-ended:
+		d.log.Info("stopped")
+		return errors.Join(err, closing)
+	case <-time.After(shutdownTime):
+		return errors.Join(err, errors.New("stopped in haste: the newest windows may not be saved"))
+	}
+}
+
+// close gives back what open took.
+func (d *daemon) close() error {
+	signal.Stop(d.hangups)
+	var errs []error
+	if d.door != nil {
+		if err := d.door.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if d.store != nil {
+		errs = append(errs, d.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// govern opens the DNS sockets when it is time, and reloads the configuration, until ctx ends.
+func (d *daemon) govern(ctx context.Context) error {
+	settled, patience := d.board.Settled(), time.NewTimer(d.patience())
+	defer patience.Stop()
+	d.log.Debug("waiting for the first results of the checks", "longest", d.patience())
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-settled:
+			settled, err = nil, d.listen()
+		case <-patience.C:
+			settled, err = nil, d.listen()
+		case <-d.hangups:
+			d.reload(asked)
+		case <-d.watcher.Changed():
+			d.reload(noticed)
+		case reply := <-d.asked:
+			reply <- d.reload(asked)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// patience is how long the sockets wait for the first results: until the slowest probe must have ended.
+func (d *daemon) patience() time.Duration {
+	const spread = 1200 * time.Millisecond // within which all first probes leave, and some
+	var longest time.Duration
+	for _, t := range d.publisher.Latest().Policy().Targets() {
+		longest = max(longest, t.Check.Timeout)
+	}
+	return spread + longest
+}
+
+// listen opens the DNS sockets, unless they are open.
+func (d *daemon) listen() error {
+	now := *d.latest.Load()
+	if now.open {
+		return nil
+	}
+	if err := d.server.Listen(now.config.Server.Listen); err != nil {
+		return err
+	}
+	now.open = true
+	d.latest.Store(&now)
+	d.log.Info("serving", "addresses", d.server.Addresses(), "zones", len(now.config.Zones), "after", time.Since(d.started).Round(time.Millisecond))
+	return nil
+}
+
+// tell brings events to the log and the journal.
+func (d *daemon) tell(events []steer.Event) {
+	for _, e := range events {
+		level := slog.LevelInfo
+		if e.Grave {
+			level = slog.LevelWarn
+		}
+		d.log.LogAttrs(context.Background(), level, e.Text, e.Attrs...)
+		fields := make(map[string]string, len(e.Attrs))
+		for _, a := range e.Attrs {
+			fields[a.Key] = a.Value.String()
+		}
+		d.keeper.add(state.Event{Time: time.Now(), Kind: e.Kind, Text: e.Text, Fields: fields})
+	}
+}
+
+func (d *daemon) record(kind, text string) {
+	d.keeper.add(state.Event{Time: time.Now(), Kind: kind, Text: text})
+}
+
+// shortestInterval is how often windows are saved.
+func shortestInterval(cfg *config.Config) time.Duration {
+	shortest := time.Minute
+	for _, c := range cfg.Checks {
+		shortest = min(shortest, c.Interval)
+	}
+	return max(shortest, time.Second)
+}

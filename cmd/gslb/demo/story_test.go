@@ -1,0 +1,367 @@
+package demo_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// interval is that of the demos under test: quick, and slow enough for a busy machine.
+const interval = 150 * time.Millisecond
+
+// patience is how long a test waits for what must come.
+const patience = 15 * time.Second
+
+// TestDemo runs real demos of the real program, and does what their screen says.
+func TestDemo(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "gslb")
+	if out, err := exec.Command("go", "build", "-o", program, "gslb/cmd/gslb").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for name, story := range map[string]func(*testing.T, *run){
+		"what the screen says works":                      screenStory,
+		"a broken place leaves and comes back":            breakStory,
+		"a drained place leaves at once":                  drainStory,
+		"the killed name server remembers":                crashStory,
+		"a second demo takes other ports":                 secondStory,
+		"a killed demo leaves nothing behind":             killedStory,
+		"the end of the name server is the demo's":        orphanStory,
+		"Ctrl-C does not reach the name server by itself": interruptStory,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			story(t, start(t, program))
+		})
+	}
+}
+
+func screenStory(t *testing.T, r *run) {
+	needDig(t)
+	digs := r.commands("dig ")
+	if len(digs) != 4 {
+		t.Fatalf("%d dig lines on the screen, want 4:\n%s", len(digs), r.text())
+	}
+	for i, want := range []string{
+		`127\.0\.10\.1`, `127\.0\.10\.3`, `127\.0\.10\.4`,
+		`"client=203\.0\.113\.0/24 via=ecs"
+"name=video\.demo\.test service=video answer=127\.0\.10\.4 ttl=\d+ scope=24"
+"placed=partners partner=sibtel prefix=203\.0\.113\.0/24 peer=static"
+"place=nsk tier=1 verdict=chosen"
+(.*
+)+"version config=1:.*"`,
+	} {
+		if got := r.shell(digs[i]); !regexp.MustCompile("^" + want + "\n$").MatchString(got) {
+			t.Errorf("%s\n got %q\nwant %q", digs[i], got, want)
+		}
+	}
+	explain := r.shell(r.commands(r.folder + "/gslb explain ")[0])
+	if why := "place=nsk tier=1 verdict=chosen\n"; !strings.Contains(explain, why) {
+		t.Errorf("explain does not say %q:\n%s", why, explain)
+	}
+	if status := r.shell(r.commands(r.folder + "/gslb status ")[0]); !strings.Contains(status, "nsk    127.0.10.4  up") {
+		t.Errorf("status does not show nsk:\n%s", status)
+	}
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+func breakStory(t *testing.T, r *run) {
+	posts := r.commands("curl -X POST ")
+	if len(posts) != 2 {
+		t.Fatalf("%d curl lines on the screen, want 2:\n%s", len(posts), r.text())
+	}
+	r.post(posts[0])
+	r.want("msk-1 is now broken: answers status 503")
+	r.want("msk-1/web withdrawn: 10 of 20 failed, last: status 503")
+	r.want("www.demo.test for a client in Russia is now msk-2 127.0.10.2, was msk-1 127.0.10.1")
+	r.post(posts[1])
+	r.want("msk-1 is now sound: answers status 200")
+	r.want("good checks")
+	r.want("msk-1/web restored: 20 of the last 20 succeeded")
+	r.want("www.demo.test for a client in Russia is now msk-1 127.0.10.1, was msk-2 127.0.10.2")
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+func drainStory(t *testing.T, r *run) {
+	r.shell(r.commands(r.folder + "/gslb drain ")[0])
+	r.want("msk-1 drained")
+	r.want("www.demo.test for a client in Russia is now msk-2 127.0.10.2, was msk-1 127.0.10.1")
+	r.shell(r.commands(r.folder + "/gslb undrain ")[0])
+	r.want("msk-1 no longer drained")
+	r.want("www.demo.test for a client in Russia is now msk-1 127.0.10.1, was msk-2 127.0.10.2")
+	r.say(`drain fra --reason "cooling work"`)
+	r.want("fra drained: cooling work")
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+func crashStory(t *testing.T, r *run) {
+	r.say("stop nsk")
+	r.want("nsk/web withdrawn: 10 of 20 failed, last: connect refused")
+	r.say("crash")
+	r.want("the name server answers again")
+	r.say("explain video.demo.test --client 203.0.113.0/24")
+	r.want("place=nsk tier=1 verdict=withdrawn endpoint=127.0.10.4")
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+func secondStory(t *testing.T, r *run) {
+	other := start(t, r.program)
+	both := []string{r.dns(), other.dns()}
+	if both[0] == both[1] {
+		t.Errorf("two demos on %s", both[0])
+	}
+	if r.folder == other.folder {
+		t.Errorf("two demos in %s", r.folder)
+	}
+	if !strings.Contains(other.text(), " is taken)") {
+		t.Errorf("the second demo does not say that ports are taken:\n%s", other.text())
+	}
+	for _, demo := range []*run{r, other} {
+		demo.say("quit")
+		demo.wantEnd(0)
+	}
+}
+
+func killedStory(t *testing.T, r *run) {
+	child := r.child()
+	r.signal(syscall.SIGKILL)
+	r.wantEnd(-1)
+	within(t, "the name server's end", func() bool { return !lives(child) })
+}
+
+func orphanStory(t *testing.T, r *run) {
+	if err := syscall.Kill(r.child(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	r.wantEnd(1)
+	complaint := "the name server ended (signal: killed); the end of its log:\n"
+	if got := r.text(); !strings.Contains(got, complaint) || !strings.Contains(got, "msg=serving") {
+		t.Errorf("no word of the name server's end and its log:\n%s", got)
+	}
+}
+
+func interruptStory(t *testing.T, r *run) {
+	child := r.child()
+	if err := syscall.Kill(child, syscall.SIGINT); err != nil { // as a terminal sends it to both
+		t.Fatal(err)
+	}
+	r.say("break fra")
+	r.want("fra/web withdrawn: 10 of 20 failed")
+	r.signal(syscall.SIGINT)
+	r.wantEnd(0)
+	if lives(child) {
+		t.Errorf("the name server outlives the demo")
+	}
+}
+
+func needDig(t *testing.T) {
+	if _, err := exec.LookPath("dig"); err == nil {
+		return
+	}
+	if ci := os.Getenv("CI"); ci == "true" || ci == "1" {
+		t.Fatal("there is no dig, and CI skips nothing")
+	}
+	t.Skip("there is no dig in PATH (Debian package bind9-dnsutils)")
+}
+
+// run is one demo that runs.
+type run struct {
+	t       *testing.T
+	program string
+	command *exec.Cmd
+	stdin   io.WriteCloser
+	folder  string
+	ended   chan struct{}
+
+	mu   sync.Mutex
+	out  bytes.Buffer // guarded by mu
+	told int          // how much of out was wanted already
+}
+
+// start starts a demo, and waits for its start screen.
+func start(t *testing.T, program string) *run {
+	t.Helper()
+	r := &run{t: t, program: program, ended: make(chan struct{})}
+	r.command = exec.Command(program, "demo", "--interval", interval.String())
+	r.command.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	var err error
+	if r.stdin, err = r.command.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	shown, write := io.Pipe()
+	r.command.Stdout, r.command.Stderr = write, write
+	if err := r.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go r.collect(shown)
+	go func() {
+		defer close(r.ended)
+		_ = r.command.Wait() // its state is looked at later
+		_ = write.Close()
+	}()
+	t.Cleanup(func() {
+		_ = r.command.Process.Kill()
+		<-r.ended
+	})
+	r.want("Words to type here")
+	found := regexp.MustCompile(`(?m)^  files   (\S+): `).FindStringSubmatch(r.text())
+	if found == nil {
+		t.Fatalf("no folder on the screen:\n%s", r.text())
+	}
+	r.folder = found[1]
+	return r
+}
+
+func (r *run) collect(shown io.Reader) {
+	lines := bufio.NewReader(shown)
+	for {
+		line, err := lines.ReadString('\n')
+		r.mu.Lock()
+		r.out.WriteString(line)
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (r *run) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.String()
+}
+
+// want waits for words that come after those that were wanted before.
+func (r *run) want(words string) {
+	r.t.Helper()
+	within(r.t, fmt.Sprintf("%q", words), func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		i := bytes.Index(r.out.Bytes()[r.told:], []byte(words))
+		if i >= 0 {
+			r.told += i + len(words)
+		}
+		return i >= 0
+	}, r.text)
+}
+
+// within waits until something holds.
+func within(t *testing.T, what string, holds func() bool, shown ...func() string) {
+	t.Helper()
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for deadline := time.Now().Add(patience); !holds(); <-ticks.C {
+		if time.Now().After(deadline) {
+			for _, text := range shown {
+				t.Log("shown:\n" + text())
+			}
+			t.Fatalf("after %s there is no %s", patience, what)
+		}
+	}
+}
+
+func (r *run) say(line string) {
+	if _, err := io.WriteString(r.stdin, line+"\n"); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *run) signal(s os.Signal) {
+	if err := r.command.Process.Signal(s); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// commands are those on the screen that begin with some words.
+func (r *run) commands(begin string) []string {
+	var all []string
+	for line := range strings.Lines(r.text()) {
+		if command, ok := strings.CutPrefix(line, "  "+begin); ok {
+			all = append(all, begin+strings.TrimSpace(command))
+		}
+	}
+	return all
+}
+
+// shell runs a command of the screen as it stands there.
+func (r *run) shell(command string) string {
+	r.t.Helper()
+	out, err := exec.Command("sh", "-c", command).CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// post does what a line with curl does.
+func (r *run) post(curl string) {
+	r.t.Helper()
+	response, err := http.Post(strings.TrimPrefix(curl, "curl -X POST "), "", nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		r.t.Fatalf("%s: %s", curl, response.Status)
+	}
+}
+
+func (r *run) dns() string {
+	return regexp.MustCompile(`(?m)^  DNS     (\S+),`).FindStringSubmatch(r.text())[1]
+}
+
+// child is the process of the name server.
+func (r *run) child() int {
+	r.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, file := range all {
+		line, _ := os.ReadFile(file) // many end while we look
+		if strings.HasSuffix(string(line), "\x00--serve\x00"+r.folder+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			return pid
+		}
+	}
+	r.t.Fatalf("no process serves for %s", r.folder)
+	return 0
+}
+
+// lives tells whether a process is there and not only waited for by nobody.
+func lives(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+// wantEnd waits for the demo's end, and wants it to leave nothing behind.
+func (r *run) wantEnd(code int) {
+	r.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.t.Fatalf("the demo goes on:\n%s", r.text())
+	}
+	if got := r.command.ProcessState.ExitCode(); got != code {
+		r.t.Errorf("exit code %d, want %d:\n%s", got, code, r.text())
+	}
+	within(r.t, "removal of "+r.folder, func() bool {
+		_, err := os.Stat(r.folder)
+		return os.IsNotExist(err)
+	})
+}

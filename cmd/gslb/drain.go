@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/config"
+	"gslb/dns/admin"
+	"gslb/geo"
+)
+
+func newDrain(o *options) *cobra.Command {
+	d := drain{file: &o.file}
+	c := &cobra.Command{
+		Use:   "drain PLACE",
+		Short: "Keep a place out of the answers of this server",
+		Long: `Keep a place out of the answers of this server, by a file in the drop-in folder of its configuration.
+
+The drain is in force in less than a second, and outlives a restart. It is for this server only: with
+--print the text is printed instead, for the configuration management of all servers.`,
+		Example: "  gslb drain msk-2 --for 2h --reason \"cooling work\"",
+		Args:    one("place"),
+		RunE: func(c *cobra.Command, args []string) error {
+			d.Target = args[0]
+			return d.run(c)
+		},
+	}
+	c.Flags().StringVar(&d.Service, "service", "", "only for this `service`")
+	c.Flags().DurationVar(&d.span, "for", 0, "end after this `span`, as 2h")
+	c.Flags().StringVar(&d.Reason, "reason", "", "why: shown with every answer's reasons")
+	c.Flags().StringVar(&d.By, "by", cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER")), "who drains")
+	c.Flags().BoolVar(&d.Hard, "hard", false, "do not give the place even when nobody else serves")
+	c.Flags().BoolVar(&d.print, "print", false, "print the text of the drain, and write nothing")
+	c.Flags().BoolVar(&d.force, "force", false, "drain also when a service is left without a serving place")
+	return c
+}
+
+// drain is one call of the command.
+type drain struct {
+	config.Drain
+	file         *string
+	span         time.Duration
+	print, force bool
+}
+
+func (d *drain) run(c *cobra.Command) error {
+	if d.span < 0 || (d.span == 0 && c.Flags().Changed("for")) {
+		return usagef("--for %s: the drain would be over before it begins", d.span)
+	}
+	if d.span > 0 {
+		d.Until = time.Now().Add(d.span).Round(time.Second)
+	}
+	cfg, problems := config.Load(*d.file)
+	if err := known(cfg, d.Target, d.Service); err != nil {
+		return err
+	}
+	if d.print {
+		_, err := c.OutOrStdout().Write(config.DrainText(d.Drain))
+		return err
+	}
+	if wrong := mistakes(problems); len(wrong) > 0 && !d.force {
+		return fmt.Errorf("the configuration has errors, so that a drain would not be taken up (see gslb check):\n%s", wrong.Err())
+	}
+	if !d.force {
+		if err := d.leavesEnough(c); err != nil {
+			return err
+		}
+	}
+	path, err := config.WriteDrain(*d.file, d.Drain)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "wrote %s\n", path)
+	return followUp(c, *d.file, d.words())
+}
+
+func (d *drain) words() string {
+	words := d.Target + " is drained"
+	if d.Service != "" {
+		words += " for " + d.Service
+	}
+	if !d.Until.IsZero() {
+		words += " until " + stampText(d.Until)
+	}
+	return words
+}
+
+// known says when there is no such place, or it has no part in the service.
+func known(cfg *config.Config, place, service string) error {
+	var places []string
+	for _, p := range cfg.Places {
+		places = append(places, p.Name)
+	}
+	if !slices.Contains(places, place) {
+		return unknown("place", place, places)
+	}
+	if service == "" {
+		return nil
+	}
+	services := map[string]config.Service{}
+	for _, s := range cfg.Services {
+		services[s.Name] = s
+	}
+	s, ok := services[service]
+	if !ok {
+		return unknown("service", service, slices.Sorted(maps.Keys(services)))
+	}
+	if !slices.ContainsFunc(s.At, func(m config.Member) bool { return m.Place == place }) {
+		return fmt.Errorf("service %s is not at %s", service, place)
+	}
+	return nil
+}
+
+func unknown(thing, word string, all []string) error {
+	if near := config.Suggest(word, all); near != "" {
+		return fmt.Errorf("there is no %s %q (did you mean %s?)", thing, word, near)
+	}
+	return fmt.Errorf("there is no %s %q", thing, word)
+}
+
+// leavesEnough says when the drain would leave a service without a serving place: by what the running
+// server knows, or, when there is none, by the configuration, as if everything were up.
+func (d *drain) leavesEnough(c *cobra.Command) error {
+	bare, err := d.bare(c)
+	if err != nil {
+		return err
+	}
+	if len(bare) == 0 {
+		return nil
+	}
+	return fmt.Errorf("nothing was drained: without %s no place serves %s (--force drains all the same)", d.Target, strings.Join(bare, ", "))
+}
+
+func (d *drain) bare(c *cobra.Command) ([]string, error) {
+	server, err := findServer(*d.file)
+	if err == nil {
+		query := url.Values{"place": {d.Target}, "service": {d.Service}}
+		var would admin.Drain
+		would, err = get[admin.Drain](c.Context(), server, "/v1/drain", query)
+		if err == nil {
+			return would.Bare, nil
+		}
+		if !errors.Is(err, errNotRunning) {
+			return nil, err
+		}
+	}
+	_, policy, problems := load(*d.file)
+	if wrong := mistakes(problems); len(wrong) > 0 {
+		return nil, wrong.Err()
+	}
+	nowhere := geo.NewMap(maps.All(map[netip.Prefix]geo.Location{}))
+	return sunnyIn(nowhere, policy, time.Now()).LeftBare(d.Drain), nil
+}

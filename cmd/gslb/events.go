@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/dns/admin"
+)
+
+func newEvents(o *options) *cobra.Command {
+	var since time.Duration
+	var limit int
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "events",
+		Short: "Tell what happened: withdrawals, drains, reloads",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			if since != 0 {
+				query.Set("since", since.String())
+			}
+			server, err := findServer(o.file)
+			if err != nil {
+				return err
+			}
+			events, err := get[[]admin.Event](c.Context(), server, "/v1/events", query)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), events)
+			}
+			for _, e := range events {
+				fmt.Fprintln(c.OutOrStdout(), e.Time.Local().Format("2006-01-02 15:04:05"), e.Text)
+			}
+			return nil
+		},
+	}
+	c.Flags().DurationVar(&since, "since", 0, "only what happened in this `span` before now, as 1h")
+	c.Flags().IntVar(&limit, "limit", 100, "at most this `number` of the newest events")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"gslb/config/state"
+	"gslb/health"
+)
+
+// Buckets and keys of the state file.
+const (
+	windowsBucket = "windows" // a health.Saved for each endpoint and check
+	metaBucket    = "meta"
+	configKey     = "config" // a numbered
+)
+
+// Bounds of the journal.
+const (
+	journalAge     = 30 * 24 * time.Hour
+	journalLength  = 100_000
+	trimInterval   = time.Hour
+	pendingEvents  = 4096 // that wait for the disk; the oldest are given up first
+	keeperInterval = time.Second
+	keeperRest     = 100 * time.Millisecond // between two writes: a storm of events costs few
+	keeperShare    = 4                      // rest at least so many times as long as the write took
+)
+
+// keeper brings to the state file what is to survive the process: windows, the journal, and the
+// number of the configuration. It is the only one that writes there, in a goroutine of its own: a slow
+// disk delays nobody. A disk that fails is told once, and once more when it is well again.
+type keeper struct {
+	store *state.Store
+	board *health.Board
+	log   *slog.Logger
+	wake  chan struct{} // one slot
+
+	mu      sync.Mutex
+	pending []state.Event
+	lost    int               // events given up
+	counts  map[string]uint64 // events since the start, by kind
+	config  numbered
+	every   time.Duration
+
+	// owned by the goroutine of Run, and after it by whoever flushes
+	saved   numbered
+	failing bool
+	trimmed time.Time
+}
+
+// numbered is the number of a configuration among those of this server.
+type numbered struct {
+	Number uint64 `json:"number"`
+	Hash   string `json:"hash"`
+}
+
+func newKeeper(store *state.Store, board *health.Board, log *slog.Logger) *keeper {
+	return &keeper{store: store, board: board, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
+}
+
+// happened counts the events since the start, by kind.
+func (k *keeper) happened() map[string]uint64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.counts)
+}
+
+// windows gives what an earlier process saved. What cannot be read is begun anew.
+func (k *keeper) windows() []health.Saved {
+	all, err := k.store.All(windowsBucket)
+	if err != nil {
+		k.log.Error("windows lost", "cause", err)
+	}
+	var windows []health.Saved
+	for key, value := range all {
+		var s health.Saved
+		if err := json.Unmarshal(value, &s); err != nil {
+			k.log.Error("window lost", "endpoint", key, "cause", err)
+			continue
+		}
+		windows = append(windows, s)
+	}
+	return windows
+}
+
+// number gives the number of a configuration at the start: that of last time if it is the same,
+// else the next.
+func (k *keeper) number(hash string) uint64 {
+	value, err := k.store.Get(metaBucket, configKey)
+	if err == nil && value != nil {
+		err = json.Unmarshal(value, &k.saved)
+	}
+	if err != nil {
+		k.log.Error("config number lost", "cause", err)
+	}
+	if k.saved.Hash == hash {
+		return k.saved.Number
+	}
+	return k.saved.Number + 1
+}
+
+// follow says which configuration is in force, and how often windows are saved with it.
+func (k *keeper) follow(number uint64, hash string, every time.Duration) {
+	k.mu.Lock()
+	k.config, k.every = numbered{number, hash}, every
+	k.mu.Unlock()
+	k.poke()
+}
+
+// add puts an event into the journal soon. It never waits.
+func (k *keeper) add(e state.Event) {
+	k.mu.Lock()
+	if len(k.pending) == pendingEvents {
+		k.pending = k.pending[1:]
+		k.lost++
+	}
+	k.pending = append(k.pending, e)
+	k.counts[e.Kind]++
+	k.mu.Unlock()
+	k.poke()
+}
+
+func (k *keeper) poke() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run saves whenever something happened, and windows at least as often as the quickest check, until
+// ctx ends.
+func (k *keeper) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-k.wake:
+		}
+		begin := time.Now()
+		k.flush()
+		k.mu.Lock()
+		timer.Reset(k.every)
+		k.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(keeperRest, keeperShare*time.Since(begin))):
+		}
+	}
+}
+
+// flush writes all there is to write. Windows come first: who reads of a withdrawal in the journal
+// finds it in the windows too.
+func (k *keeper) flush() {
+	k.mu.Lock()
+	events, lost, config := k.pending, k.lost, k.config
+	k.pending, k.lost = nil, 0
+	k.mu.Unlock()
+	if lost > 0 {
+		k.log.Warn("journal has a gap", "events", lost)
+	}
+	err := errors.Join(k.saveWindows(), k.saveConfig(config))
+	if appended := k.store.Append(events...); appended != nil {
+		err = errors.Join(err, appended)
+		k.putBack(events)
+	}
+	if time.Since(k.trimmed) > trimInterval {
+		k.trimmed = time.Now()
+		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journalAge), journalLength))
+	}
+	k.tell(err)
+}
+
+func (k *keeper) saveWindows() error {
+	windows := map[string][]byte{}
+	for _, s := range k.board.Save() {
+		value, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		windows[s.Address.String()+" "+s.Name] = value
+	}
+	return k.store.PutAll(windowsBucket, windows)
+}
+
+func (k *keeper) saveConfig(config numbered) error {
+	if config == k.saved {
+		return nil
+	}
+	value, err := json.Marshal(config)
+	if err == nil {
+		err = k.store.Put(metaBucket, configKey, value)
+	}
+	if err == nil {
+		k.saved = config
+	}
+	return err
+}
+
+// putBack keeps events that could not be written for the next time.
+func (k *keeper) putBack(events []state.Event) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := append(events, k.pending...)
+	over := max(0, len(all)-pendingEvents)
+	k.pending, k.lost = all[over:], k.lost+over
+}
+
+func (k *keeper) tell(err error) {
+	if failing := err != nil; failing != k.failing {
+		k.failing = failing
+		if failing {
+			k.log.Error("state not saved: verdicts and events since now may be lost by a restart", "cause", err)
+			return
+		}
+		k.log.Info("state saved again")
+	}
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"gslb/config"
+	"gslb/dns/steer"
+)
+
+// load reads and compiles a configuration. The problems are all that there are, in the order of the
+// files; the policy is of use only when none of them is an error.
+func load(file string) (*config.Config, *steer.Policy, config.Problems) {
+	cfg, problems := config.Load(file)
+	policy, more := steer.Compile(cfg)
+	return cfg, policy, append(problems, more...).Sorted()
+}
+
+// texts are the lines of problems.
+func texts(problems config.Problems) []string {
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.String()
+	}
+	return lines
+}
+
+// mistakes are the problems that stop a configuration.
+func mistakes(problems config.Problems) config.Problems {
+	var errs config.Problems
+	for _, p := range problems {
+		if !p.Warning {
+			errs = append(errs, p)
+		}
+	}
+	return errs
+}

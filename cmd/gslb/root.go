@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes: what scripts go by.
+const (
+	exitFine  = 0
+	exitBad   = 1 // the configuration, the answer or the server is bad
+	exitUsage = 2 // the command was not understood
+)
+
+// streams is where a command writes to.
+type streams struct{ out, err io.Writer }
+
+// errTold ends a command with exitBad after everything was said already.
+var errTold = errors.New("told")
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// execute runs one command line and gives its exit code.
+func execute(ctx context.Context, args []string, to streams) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(to.out)
+	root.SetErr(to.err)
+	understood := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
+	called, err := root.ExecuteContextC(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.Is(err, errTold):
+		return exitBad
+	case !understood || errors.As(err, &usage):
+		fmt.Fprintf(to.err, "gslb: %v\nTry \"%s --help\".\n", err, called.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintln(to.err, err)
+	return exitBad
+}
+
+// one asks for exactly one argument.
+func one(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("which %s?", what)
+		case 1:
+			return nil
+		}
+		return fmt.Errorf("one %s at a time, not %d", what, len(args))
+	}
+}
+
+// options are the flags that every command has.
+type options struct{ file string }
+
+const defaultFile = "/etc/gslb/gslb.yaml"
+
+func newRoot() *cobra.Command {
+	var o options
+	root := &cobra.Command{
+		Use:           "gslb",
+		Short:         "A global DNS traffic manager: an authoritative server that decides which site each client gets",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			c.SetOut(c.ErrOrStderr())
+			if err := c.Help(); err != nil {
+				return err
+			}
+			return usagef("no command given")
+		},
+	}
+	root.PersistentFlags().StringVarP(&o.file, "config", "c", cmp.Or(os.Getenv("GSLB_CONFIG"), defaultFile),
+		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
+	root.AddCommand(
+		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o),
+		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(),
+	)
+	return root
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gslb": main})
+}
+
+// TestScripts runs the program as an operator does, with the real dig.
+//
+// Beside testscript's own commands, the scripts have:
+//
+//	ports FILE...          sets $DNS, $ADMIN and $WEB to free ports, and puts them and $GLOBE into the files
+//	expand FILE...         puts them into other files
+//	endpoint ADDRESS CODE  has a web server on ADDRESS:$WEB answer with a status; with 0 it never answers
+//	await PATTERN COMMAND  runs a command again and again until what it prints matches; "! await": no longer matches
+//	signal NAME            sends HUP or TERM to the server
+//	exitcode N COMMAND     runs a command, whose exit code must be N
+//
+// $GLOBE is a geo database of the networks for documentation: 203.0.113.0/24 and 2001:db8:a::/48 are in
+// Moscow, 198.51.100.0/24 is in Novosibirsk.
+func TestScripts(t *testing.T) {
+	if _, err := exec.LookPath("dig"); err != nil {
+		if ci, _ := strconv.ParseBool(os.Getenv("CI")); ci {
+			t.Fatal("dig is not installed (bind9-dnsutils)")
+		}
+		t.Skip("dig is not installed (bind9-dnsutils)")
+	}
+	globe, err := filepath.Abs("testdata/globe.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("GLOBE", globe)
+			e.Setenv("GSLB_CONFIG", "gslb.yaml")
+			e.Setenv("USER", "nikita")
+			e.Setenv("TZ", "UTC")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each command of a race build ends with a second of sleep
+			e.Values[websKey{}] = map[string]*web{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ports": cmdPorts, "expand": cmdExpand, "endpoint": cmdEndpoint, "await": cmdAwait, "signal": cmdSignal, "exitcode": cmdExitCode,
+		},
+		UpdateScripts: *update,
+	})
+}
+
+func cmdPorts(ts *testscript.TestScript, _ bool, files []string) {
+	for _, name := range []string{"DNS", "ADMIN", "WEB"} {
+		ts.Setenv(name, strconv.Itoa(freePort(ts.Fatalf)))
+	}
+	cmdExpand(ts, false, files)
+}
+
+func cmdExpand(ts *testscript.TestScript, _ bool, files []string) {
+	for _, f := range files {
+		text := os.Expand(ts.ReadFile(f), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(f), []byte(text), 0o644))
+	}
+}
+
+// given holds the ports that were given to tests of this process: none is given twice.
+var given sync.Map
+
+// freePort finds a port that is free for UDP and TCP on loopback.
+func freePort(fatalf func(string, ...any)) int {
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			break
+		}
+		address := l.Addr().String()
+		packets, err := net.ListenPacket("udp", address)
+		l.Close()
+		if err != nil {
+			continue
+		}
+		packets.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		if _, taken := given.LoadOrStore(port, true); !taken {
+			return port
+		}
+	}
+	fatalf("no free port")
+	return 0
+}
+
+// websKey is where a script keeps its web servers: a map from address to *web.
+type websKey struct{}
+
+// web is a server that answers everything with one status.
+type web struct{ status atomic.Int64 }
+
+func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	status := int(w.status.Load())
+	if status == 0 {
+		<-r.Context().Done()
+		return
+	}
+	out.WriteHeader(status)
+}
+
+func cmdEndpoint(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: endpoint ADDRESS CODE")
+	}
+	doors := ts.Value(websKey{}).(map[string]*web)
+	w := doors[args[0]]
+	status, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	if w != nil {
+		w.status.Store(int64(status))
+		return
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(args[0], ts.Getenv("WEB")))
+	ts.Check(err)
+	w = &web{}
+	w.status.Store(int64(status))
+	doors[args[0]] = w
+	server := &http.Server{Handler: w, ReadHeaderTimeout: time.Second}
+	ended := make(chan struct{})
+	go func() { _ = server.Serve(l); close(ended) }()
+	ts.Defer(func() { server.Close(); <-ended })
+}
+
+func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: await PATTERN COMMAND [ARG...]")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	const patience = 20 * time.Second
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		failed := ts.Exec(args[1], args[2:]...)
+		printed := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		if pattern.MatchString(printed) != neg {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s did not come true in %s (%v): %s\n%s", args[0], patience, failed, strings.Join(args[1:], " "), printed)
+		}
+	}
+}
+
+func cmdSignal(ts *testscript.TestScript, _ bool, args []string) {
+	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM}
+	if len(args) != 1 || signals[args[0]] == nil {
+		ts.Fatalf("usage: signal HUP|TERM")
+	}
+	servers := ts.BackgroundCmds()
+	if len(servers) == 0 {
+		ts.Fatalf("no server runs")
+	}
+	ts.Check(servers[len(servers)-1].Process.Signal(signals[args[0]]))
+}
+
+func cmdExitCode(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND [ARG...]")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%s: exit code %d, want %s\n%s", strings.Join(args[1:], " "), code, args[0], ts.ReadFile("stderr"))
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", freePort(t.Fatalf))
+}

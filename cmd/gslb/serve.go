@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+func newServe(o *options) *cobra.Command {
+	var format, level string
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer DNS questions",
+		Long: `Answer DNS questions, until SIGINT or SIGTERM.
+
+The configuration is read again when one of its files changes, on SIGHUP and on "gslb reload". One
+that has problems changes nothing. The DNS sockets open when every check has had its first result.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			log, err := newLog(c.ErrOrStderr(), format, level)
+			if err != nil {
+				return err
+			}
+			return serve(c.Context(), o.file, log, c.ErrOrStderr())
+		},
+	}
+	c.Flags().StringVar(&format, "log-format", "text", "text or json")
+	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	return c
+}
+
+// serve runs a server until ctx ends. The problems of its configuration are written one a line.
+func serve(ctx context.Context, file string, log *slog.Logger, complaints io.Writer) error {
+	d, problems, err := newDaemon(file, log)
+	for _, p := range mistakes(problems) {
+		fmt.Fprintln(complaints, p)
+	}
+	if len(mistakes(problems)) > 0 {
+		return errTold
+	}
+	if err != nil {
+		return err
+	}
+	return d.Run(ctx)
+}
+
+func newLog(w io.Writer, format, level string) (*slog.Logger, error) {
+	var o slog.HandlerOptions
+	var least slog.Level
+	if err := least.UnmarshalText([]byte(level)); err != nil {
+		return nil, usagef("--log-level %q: not one of debug, info, warn, error", level)
+	}
+	o.Level = least
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, &o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, &o)), nil
+	}
+	return nil, usagef("--log-format %q: not one of text, json", format)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+)
+
+func newStatus(o *options) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Show how the running server and every service stand",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			server, err := findServer(o.file)
+			if err != nil {
+				return err
+			}
+			s, err := get[admin.Status](c.Context(), server, "/v1/status", nil)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(c.OutOrStdout(), s)
+			}
+			sheet{c.OutOrStdout(), time.Now()}.status(s)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// sheet prints how things stand at one moment.
+type sheet struct {
+	w   io.Writer
+	now time.Time
+}
+
+func (s sheet) ago(t time.Time) string { return steer.Ago(s.now.Sub(t)) }
+
+func (s sheet) status(of admin.Status) {
+	t := newTable(s.w, "")
+	state := "waiting for the first results of the checks"
+	if of.Ready {
+		state = "serving"
+	}
+	t.row("gslb "+of.Version, fmt.Sprintf("%s, up %s", state, s.ago(of.Since)))
+	t.row("listen", addresses(of.Listen))
+	t.row("config", fmt.Sprintf("%d:%s %s, loaded %s ago", of.Config.Number, of.Config.Hash, of.Config.File, s.ago(of.Config.Loaded)))
+	t.row("geo", of.Geo)
+	t.flush()
+	s.refusal(of.Config.Refused)
+	for _, v := range of.Services {
+		s.service(v)
+	}
+}
+
+func (s sheet) refusal(r *admin.Refusal) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(s.w, "\nThe configuration's files were refused %s ago; what was in force before stays:\n", s.ago(r.Time))
+	for _, p := range r.Problems {
+		fmt.Fprintln(s.w, "  "+p)
+	}
+}
+
+func (s sheet) service(v steer.ServiceView) {
+	fmt.Fprintln(s.w)
+	if !v.Served {
+		fmt.Fprintf(s.w, "%s: nobody serves, all_down answers\n", v.Service)
+	} else {
+		fmt.Fprintln(s.w, v.Service)
+	}
+	t := newTable(s.w, "  ")
+	t.row("PLACE", "ENDPOINT", "VERDICT", "FAILED", "STREAK", "SINCE", "LAST CAUSE")
+	for _, p := range v.Places {
+		for _, e := range p.Endpoints {
+			t.row(p.Place, e.Address, verdictWord(p, e), failedWord(e), streakWord(e), s.sinceWord(e), cmp.Or(e.Cause, "-"))
+		}
+	}
+	t.flush()
+	for _, p := range v.Places {
+		if p.Drain != nil {
+			fmt.Fprintf(s.w, "  %s is drained%s\n", p.Place, s.drainWords(*p.Drain))
+		}
+	}
+}
+
+// verdictWord is the endpoint's verdict, with what the place as a whole makes of it.
+func verdictWord(p steer.PlaceView, e steer.EndpointView) string {
+	word := e.Verdict
+	if e.Check == "" {
+		word = "unchecked"
+	}
+	switch {
+	case p.Standing == "drained":
+		return word + ", drained"
+	case p.Standing == "withdrawn" && e.Verdict != "withdrawn":
+		return word + ", place withdrawn"
+	}
+	return word
+}
+
+func failedWord(e steer.EndpointView) string {
+	if e.Check == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", e.Failed, e.Window)
+}
+
+func streakWord(e steer.EndpointView) string {
+	switch {
+	case e.Failing > 0:
+		return fmt.Sprintf("%d bad", e.Failing)
+	case e.Succeeding > 0:
+		return fmt.Sprintf("%d good", e.Succeeding)
+	}
+	return "-"
+}
+
+func (s sheet) sinceWord(e steer.EndpointView) string {
+	if e.Since.IsZero() {
+		return "-"
+	}
+	return s.ago(e.Since)
+}
+
+func (s sheet) drainWords(d steer.DrainView) string {
+	var words []string
+	if d.Hard {
+		words = append(words, "hard")
+	}
+	if d.Reason != "" {
+		words = append(words, d.Reason)
+	}
+	if d.By != "" {
+		words = append(words, "by "+d.By)
+	}
+	if !d.Until.IsZero() {
+		words = append(words, fmt.Sprintf("until %s (%s to go)", stampText(d.Until), steer.Ago(d.Until.Sub(s.now))))
+	}
+	if words == nil {
+		return ""
+	}
+	return ": " + strings.Join(words, ", ")
+}

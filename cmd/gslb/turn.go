@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"gslb/config"
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+	"gslb/geo"
+)
+
+// cause is why the configuration is read again.
+type cause uint8
+
+const (
+	asked   cause = iota // by an operator, who wants to hear of it
+	noticed              // a file changed
+)
+
+// reload reads the configuration again and puts it in force when it has no problems; else nothing
+// changes. Only the goroutine of Run calls it.
+func (d *daemon) reload(why cause) admin.Reload {
+	begin := time.Now()
+	cfg, policy, problems := load(d.file)
+	d.watcher.Follow(cfg.Files, begin)
+	if lines := texts(mistakes(problems)); len(lines) > 0 {
+		return d.refuse(lines, why)
+	}
+	if alike(cfg, d.latest.Load().config) {
+		return d.keep(why)
+	}
+	if err := d.turn(cfg, policy); err != nil {
+		return d.refuse([]string{err.Error()}, why)
+	}
+	warnings := append(texts(problems.Warnings()), d.restartsNeeded(cfg)...)
+	for _, w := range warnings {
+		d.log.Warn("config warning", "problem", w)
+	}
+	number := d.latest.Load().number
+	return admin.Reload{Outcome: admin.Applied, Number: number, Hash: cfg.Hash(), Warnings: warnings}
+}
+
+// alike tells whether two configurations say the same.
+func alike(a, b *config.Config) bool {
+	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && a.Admin == b.Admin
+}
+
+// turn puts another configuration in force, or changes nothing.
+func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
+	now := *d.latest.Load()
+	if err := d.world.Use(geo.Files(cfg.Geo)); err != nil {
+		return located(cfg, "geo", err)
+	}
+	if now.open {
+		if err := d.server.Listen(cfg.Server.Listen); err != nil {
+			return errors.Join(located(cfg, "server.listen", err), d.world.Use(geo.Files(now.config.Geo)))
+		}
+	}
+	if cfg.Hash() != now.config.Hash() {
+		now.number++ // the publisher tells of it
+	} else {
+		d.log.Info("server and admin keys changed", "file", cfg.File)
+	}
+	d.use(cfg, policy, now.number)
+	now.config, now.loaded, now.refused = cfg, time.Now(), nil
+	d.latest.Store(&now)
+	return nil
+}
+
+// located tells an error with the place in the files that asks for what cannot be had.
+func located(cfg *config.Config, path string, err error) error {
+	return errors.New(config.Problem{Pos: cfg.At(path), Path: path, Message: err.Error()}.String())
+}
+
+// keep stays with what is in force, since the files hold the same. That also ends an earlier refusal.
+func (d *daemon) keep(why cause) admin.Reload {
+	now := *d.latest.Load()
+	if why == asked || now.refused != nil {
+		d.log.Info("config unchanged", "number", now.number, "hash", now.config.Hash())
+	}
+	now.refused = nil
+	d.latest.Store(&now)
+	return admin.Reload{Outcome: admin.Unchanged, Number: now.number, Hash: now.config.Hash()}
+}
+
+// refuse stays with what is in force, and says why. A file that changes without getting better is
+// not told of again.
+func (d *daemon) refuse(lines []string, why cause) admin.Reload {
+	now := *d.latest.Load()
+	if why == asked || now.refused == nil || !slices.Equal(now.refused.Problems, lines) {
+		for _, line := range lines {
+			d.log.Error("config refused", "problem", line)
+		}
+		d.record("config", fmt.Sprintf("config refused, %d:%s stays in force: %s", now.number, now.config.Hash(), lines[0]))
+	}
+	now.refused = &admin.Refusal{Time: time.Now(), Problems: lines}
+	now.fails++
+	d.latest.Store(&now)
+	return admin.Reload{Outcome: admin.Refused, Number: now.number, Hash: now.config.Hash(), Problems: lines}
+}
+
+// restartsNeeded tells which keys differ from what the process started with, and are not followed
+// while it runs.
+func (d *daemon) restartsNeeded(cfg *config.Config) []string {
+	var warnings []string
+	tell := func(path string) {
+		warnings = append(warnings, config.Problem{
+			Pos: cfg.At(path), Path: path, Warning: true, Message: "needs a restart to take effect",
+		}.String())
+	}
+	if cfg.Server.State != d.fixed.state {
+		tell("server.state")
+	}
+	if cfg.Admin.Listen != d.fixed.admin {
+		tell("admin.listen")
+	}
+	return warnings
+}
+
+// Reload has the goroutine of Run read the configuration again, and waits for the outcome.
+func (d *daemon) Reload(ctx context.Context) (admin.Reload, error) {
+	reply := make(chan admin.Reload, 1)
+	select {
+	case d.asked <- reply:
+	case <-ctx.Done():
+		return admin.Reload{}, ctx.Err()
+	}
+	select {
+	case outcome := <-reply:
+		return outcome, nil
+	case <-ctx.Done():
+		return admin.Reload{}, ctx.Err()
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/config"
+)
+
+func newUndrain(o *options) *cobra.Command {
+	var service string
+	c := &cobra.Command{
+		Use:   "undrain PLACE",
+		Short: "End a drain that gslb drain began on this server",
+		Args:  one("place"),
+		RunE: func(c *cobra.Command, args []string) error {
+			place := args[0]
+			cfg, _ := config.Load(o.file)
+			if !drained(cfg, place, service) {
+				if err := known(cfg, place, service); err != nil {
+					return err
+				}
+			}
+			path, err := config.RemoveDrain(o.file, place, service)
+			if path != "" {
+				fmt.Fprintf(c.OutOrStdout(), "removed %s\n", path)
+			}
+			if err != nil {
+				return err
+			}
+			words := place + " is no longer drained"
+			if service != "" {
+				words += " for " + service
+			}
+			if err := followUp(c, o.file, words); err != nil {
+				return err
+			}
+			tellRest(c, o.file, place)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&service, "service", "", "the drain for this `service` only")
+	return c
+}
+
+func drained(cfg *config.Config, place, service string) bool {
+	for _, d := range cfg.Drains {
+		if d.Target == place && d.Service == service {
+			return true
+		}
+	}
+	return false
+}
+
+// tellRest names the drains of a place that hold on.
+func tellRest(c *cobra.Command, file, place string) {
+	cfg, _ := config.Load(file)
+	for _, d := range cfg.Drains {
+		if d.Target != place || d.Over(time.Now()) {
+			continue
+		}
+		what := "still drained"
+		if d.Service != "" {
+			what += " for " + d.Service
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s is %s: %s\n", place, what, d.Pos)
+	}
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"gslb/config/state"
+	"gslb/dns"
+	"gslb/dns/steer"
+)
+
+// Deps is how the handler looks at the server. Every function is safe for concurrent use.
+type Deps struct {
+	Version  string                 // of the program
+	Listen   netip.AddrPort         // where the handler is served
+	Snapshot func() *steer.Snapshot // the newest one; never nil
+	Server   func() Server
+	Events   func(since time.Time, limit int) ([]state.Event, error)
+	Reload   func(context.Context) (Reload, error) // waits for the outcome
+	Counts   *dns.Counts
+	Happened func() map[string]uint64 // events since the start, by kind
+}
+
+// New makes the handler.
+func New(d Deps) http.Handler {
+	h := &handler{d}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/status", h.status)
+	mux.HandleFunc("GET /v1/explain", h.explain)
+	mux.HandleFunc("GET /v1/events", h.events)
+	mux.HandleFunc("GET /v1/drain", h.drain)
+	mux.HandleFunc("GET /v1/version", h.version)
+	mux.HandleFunc("POST /v1/reload", h.reload)
+	mux.HandleFunc("GET /healthz", h.healthz)
+	mux.HandleFunc("GET /readyz", h.readyz)
+	mux.Handle("GET /metrics", metricsHandler(d))
+	return ownHost(d.Listen, http.NewCrossOriginProtection().Handler(mux))
+}
+
+type handler struct{ Deps }
+
+// Version is what GET /v1/version gives.
+type Version struct {
+	Version string `json:"version"`
+}
+
+func (h *handler) version(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, Version{h.Deps.Version})
+}
+
+// healthz tells that the process lives.
+func (h *handler) healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
+
+// readyz tells whether questions are answered: not before the first results of the checks.
+func (h *handler) readyz(w http.ResponseWriter, _ *http.Request) {
+	if !h.Server().Ready {
+		http.Error(w, "not ready: the checks have not had their first results", http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ready")
+}
+
+// Reload is the outcome of reading the configuration again.
+type Reload struct {
+	Outcome  Outcome  `json:"outcome"`
+	Number   uint64   `json:"number"` // of the configuration that is in force now
+	Hash     string   `json:"hash"`   // of the same
+	Problems []string `json:"problems,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Outcome is how reading the configuration again ended.
+type Outcome string
+
+const (
+	// Applied says that the new configuration is in force: answers come from it.
+	Applied Outcome = "applied"
+	// Unchanged says that the files hold what is in force already.
+	Unchanged Outcome = "unchanged"
+	// Refused says that the files have problems, and nothing has changed.
+	Refused Outcome = "refused"
+)
+
+func (h *handler) reload(w http.ResponseWriter, r *http.Request) {
+	outcome, err := h.Reload(r.Context())
+	switch {
+	case err != nil:
+		refuse(w, http.StatusServiceUnavailable, "reload: %v", err)
+	case outcome.Outcome == Refused:
+		write(w, http.StatusUnprocessableEntity, outcome)
+	default:
+		write(w, http.StatusOK, outcome)
+	}
+}
+
+// Failure is the body of every answer that is not what was asked for.
+type Failure struct {
+	Error string `json:"error"`
+}
+
+func refuse(w http.ResponseWriter, code int, format string, args ...any) {
+	write(w, code, Failure{fmt.Sprintf(format, args...)})
+}
+
+func write[T any](w http.ResponseWriter, code int, body T) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(body) // a client that has gone away misses nothing
+}

@@ -1,0 +1,17 @@
+// Package admin answers the question of the operator's browser and tools: how does this server
+// stand, and why does it answer as it does?
+//
+// [New] makes the one HTTP handler, from a struct of functions by which it looks at the server:
+//
+//	handler := admin.New(admin.Deps{Snapshot: publisher.Latest, …})
+//
+// GET /v1/status tells how the server and every service stand, GET /v1/explain why a client gets
+// what it gets, GET /v1/events what happened, GET /v1/drain what a drain would leave bare, and POST
+// /v1/reload reads the configuration again and waits for the outcome. /healthz, /readyz and
+// /metrics are for machines. Errors are JSON objects with one key, "error".
+//
+// It has no log-in: the door is meant for loopback. So that no web page that an operator happens to
+// read can come in by it, requests under a foreign host name and posts from other sites are refused.
+//
+// The package changes nothing by itself: a drain is a file of the configuration, not a request.
+package admin

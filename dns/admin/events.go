@@ -1,0 +1,72 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Event is one line of the journal.
+type Event struct {
+	Time   time.Time         `json:"time"`
+	Kind   string            `json:"kind"`
+	Text   string            `json:"text"`
+	Fields map[string]string `json:"fields,omitempty"`
+}
+
+// Bounds of how many events are given at once.
+const (
+	defaultEvents = 100
+	maxEvents     = 10000
+)
+
+// events gives the newest events, oldest first.
+func (h *handler) events(w http.ResponseWriter, r *http.Request) {
+	since, err := parseSince(r.FormValue("since"), time.Now())
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "%v", err)
+		return
+	}
+	limit, err := parseLimit(r.FormValue("limit"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "%v", err)
+		return
+	}
+	journal, err := h.Events(since, limit)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "%v", err)
+		return
+	}
+	events := make([]Event, 0, len(journal))
+	for _, e := range journal {
+		events = append(events, Event(e))
+	}
+	write(w, http.StatusOK, events)
+}
+
+// parseSince reads a time, or a span that ends now.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("since %q: not a span such as 1h, nor a time such as 2026-12-24T06:00:00Z", text)
+	}
+	return t, nil
+}
+
+func parseLimit(text string) (int, error) {
+	if text == "" {
+		return defaultEvents, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxEvents {
+		return 0, fmt.Errorf("limit %q: not a number from 1 to %d", text, maxEvents)
+	}
+	return n, nil
+}
