@@ -33,6 +33,7 @@ var house = []floor{
 		{"geo/prefix", "address to value, with its span"},
 		{"bgp/screen", "which bytes may reach gobgp?"},
 		{"bgp/wire", "the protocol on the speaker's pipe"},
+		{"bgp/rpki", "may this AS originate this prefix?"},
 		{"config", "the operator's words"},
 		{"config/state", "what survives a restart, with the journal"},
 		{"dns/zone", "names to RRsets"},
