@@ -1,0 +1,120 @@
+package rpki
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"time"
+)
+
+// Types of PDUs (RFC 8210 section 5).
+const (
+	serialNotify  = 0
+	serialQuery   = 1
+	resetQuery    = 2
+	cacheResponse = 3
+	ipv4Prefix    = 4
+	ipv6Prefix    = 6
+	endOfData     = 7
+	cacheReset    = 8
+	routerKey     = 9
+	errorReport   = 10
+)
+
+const (
+	pduHeader = 8
+	maxPDU    = 64 << 10 // router keys and error reports carry free text
+
+	unsupportedVersion = 4 // error code
+)
+
+// pdu is one message of the protocol, as far as a router needs it.
+type pdu struct {
+	version byte
+	kind    byte
+	session uint16 // or an error code
+	body    []byte // behind the header
+}
+
+// readPDU reads one message.
+func readPDU(r io.Reader) (pdu, error) {
+	var head [pduHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return pdu{}, err
+	}
+	p := pdu{version: head[0], kind: head[1], session: binary.BigEndian.Uint16(head[2:])}
+	size := binary.BigEndian.Uint32(head[4:])
+	if size < pduHeader || size > maxPDU {
+		return pdu{}, fmt.Errorf("a message of %d octets", size)
+	}
+	p.body = make([]byte, size-pduHeader)
+	_, err := io.ReadFull(r, p.body)
+	return p, err
+}
+
+// query writes a query: for everything, or, from a serial on, for what changed.
+func query(version byte, session uint16, serial *uint32) []byte {
+	kind, size := byte(resetQuery), uint32(pduHeader)
+	if serial != nil {
+		kind, size = serialQuery, pduHeader+4
+	}
+	b := []byte{version, kind, 0, 0}
+	if serial != nil {
+		binary.BigEndian.PutUint16(b[2:], session)
+	}
+	b = binary.BigEndian.AppendUint32(b, size)
+	if serial != nil {
+		b = binary.BigEndian.AppendUint32(b, *serial)
+	}
+	return b
+}
+
+var errMalformed = errors.New("a malformed message")
+
+// vrp reads a prefix PDU; announce is false for a withdrawal.
+func (p pdu) vrp() (v VRP, announce bool, err error) {
+	octets := 4
+	if p.kind == ipv6Prefix {
+		octets = 16
+	}
+	if len(p.body) != 8+octets {
+		return v, false, errMalformed
+	}
+	a, _ := netip.AddrFromSlice(p.body[4 : 4+octets])
+	v = VRP{Prefix: netip.PrefixFrom(a, int(p.body[1])), MaxLength: int(p.body[2]), ASN: binary.BigEndian.Uint32(p.body[4+octets:])}
+	if !v.Prefix.IsValid() {
+		return v, false, errMalformed
+	}
+	v.Prefix = v.Prefix.Masked()
+	if !v.valid() {
+		return v, false, errMalformed
+	}
+	return v, p.body[0]&1 == 1, nil
+}
+
+// timing is how often a cache wants to be asked (RFC 8210 section 6).
+type timing struct{ refresh, retry, expire time.Duration }
+
+// defaultTiming is that of a cache which says nothing.
+var defaultTiming = timing{refresh: time.Hour, retry: 10 * time.Minute, expire: 2 * time.Hour}
+
+// end reads an End of Data PDU. Times out of the bounds of RFC 8210 section 6 are brought into them.
+func (p pdu) end() (serial uint32, t timing, err error) {
+	t = defaultTiming
+	switch {
+	case p.version == 0 && len(p.body) == 4:
+	case p.version == 1 && len(p.body) == 16:
+		t.refresh = seconds(p.body[4:], 1, 86400)
+		t.retry = seconds(p.body[8:], 1, 7200)
+		t.expire = seconds(p.body[12:], 600, 172800)
+	default:
+		return 0, t, errMalformed
+	}
+	return binary.BigEndian.Uint32(p.body), t, nil
+}
+
+func seconds(b []byte, least, most uint32) time.Duration {
+	return time.Duration(min(max(binary.BigEndian.Uint32(b), least), most)) * time.Second
+}
