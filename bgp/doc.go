@@ -10,6 +10,12 @@
 // Several partners may announce one prefix. All stay candidates, in the order that [Tiers] gives,
 // so that the second serves when the first cannot.
 //
+// What is learned comes over BGP. [Sessions] holds the peers' connections and passes their bytes,
+// screened (package bgp/screen), to a speaker in a process of its own (package bgp/speaker, told by
+// package bgp/wire): what a malformed message can end is never the server. It tells a [Sink] what
+// the speaker hears; a [RIB] is made for that. It judges every announcement by what is believed of
+// its [Partner], keeps what a lost session had announced for a while, and publishes the tables.
+//
 // The package knows no sites, no services and no configuration: who a partner is and where its
 // networks lead is the business of dns/steer.
 package bgp

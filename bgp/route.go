@@ -39,14 +39,14 @@ type Refusal string
 
 // The reasons why a route is not believed.
 const (
-	Believed        Refusal = ""
-	RefusedDefault  Refusal = "default_route"
-	RefusedBogus    Refusal = "bogus"
-	RefusedLength   Refusal = "length"
-	RefusedWithin   Refusal = "outside_within"
-	RefusedOrigin   Refusal = "origin"
-	RefusedASSet    Refusal = "as_set"
-	RefusedLoop     Refusal = "loop"
-	RefusedIgnored  Refusal = "community_ignore"
-	RefusedByOrigin Refusal = "rpki_invalid"
+	Believed       Refusal = ""
+	RefusedDefault Refusal = "default_route"
+	RefusedBogus   Refusal = "bogus"
+	RefusedLength  Refusal = "length"
+	RefusedWithin  Refusal = "outside_within"
+	RefusedOrigin  Refusal = "origin"
+	RefusedASSet   Refusal = "as_set"
+	RefusedLoop    Refusal = "loop"
+	RefusedIgnored Refusal = "community_ignore"
+	RefusedRPKI    Refusal = "rpki_invalid"
 )

@@ -70,7 +70,7 @@ type claim struct {
 
 // refusals numbers the reasons. The first is none.
 var refusals = [...]Refusal{
-	Believed, RefusedDefault, RefusedBogus, RefusedLength, RefusedWithin, RefusedOrigin, RefusedASSet, RefusedLoop, RefusedIgnored, RefusedByOrigin,
+	Believed, RefusedDefault, RefusedBogus, RefusedLength, RefusedWithin, RefusedOrigin, RefusedASSet, RefusedLoop, RefusedIgnored, RefusedRPKI,
 }
 
 // lengths is a set of prefix lengths.

@@ -1,0 +1,238 @@
+package bgp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"gslb/bgp/wire"
+)
+
+// How long the supervision waits for what.
+const (
+	silence     = 10 * time.Second // from a speaker that says it is alive every second
+	tellTimeout = 10 * time.Second // for the speaker to take a message
+	childLeast  = 500 * time.Millisecond
+	childMost   = 30 * time.Second
+	childSound  = time.Minute // a speaker that lived for so long begins the backoff anew
+)
+
+// errUnwanted ends a speaker that has no neighbours.
+var errUnwanted = errors.New("no peers")
+
+// child keeps a speaker running while there are neighbours for it, and restarts one that dies, hangs or
+// does not keep to the protocol.
+type child struct {
+	start  func(context.Context) (*process, error)
+	log    *slog.Logger
+	events chan wire.Message // what the speaker says; nil: it is gone, after it was there
+	wake   chan struct{}     // one slot: wanted or refresh changed
+
+	mu      sync.Mutex
+	wanted  wire.Configure
+	refresh []uint32 // neighbours to be told of anew
+}
+
+func newChild(start func(context.Context) (*process, error), log *slog.Logger) *child {
+	return &child{start: start, log: log, events: make(chan wire.Message), wake: make(chan struct{}, 1)}
+}
+
+// want makes the state the one that the speaker is to have.
+func (c *child) want(state wire.Configure) {
+	c.mu.Lock()
+	c.wanted = state
+	c.mu.Unlock()
+	c.signal()
+}
+
+// again asks for all routes of a neighbour.
+func (c *child) again(neighbour uint32) {
+	c.mu.Lock()
+	if !slices.Contains(c.refresh, neighbour) {
+		c.refresh = append(c.refresh, neighbour)
+	}
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *child) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// state gives what is wanted, and takes the refreshes along.
+func (c *child) state() (wanted wire.Configure, refresh []uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted, refresh = c.wanted, c.refresh
+	c.refresh = nil
+	return wanted, refresh
+}
+
+// run keeps the speaker running until ctx ends, and ends it then.
+func (c *child) run(ctx context.Context) {
+	wait := backoff{least: childLeast, most: childMost}
+	for c.called(ctx) {
+		born := time.Now()
+		err := c.live(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errUnwanted):
+			c.log.Info("speaker ended", "cause", errUnwanted)
+			wait.reset()
+			continue
+		}
+		if time.Since(born) >= childSound {
+			wait.reset()
+		}
+		delay := wait.next()
+		c.log.Error("speaker died", "cause", err, "again", delay.Round(time.Millisecond))
+		pause(ctx, delay)
+	}
+}
+
+// called waits until there are neighbours. It tells whether that came before the end of ctx.
+func (c *child) called(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		c.mu.Lock()
+		wanted := len(c.wanted.Neighbours) > 0
+		c.mu.Unlock()
+		if wanted {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.wake:
+		}
+	}
+	return false
+}
+
+// live is the life of one speaker; it returns why it ended.
+func (c *child) live(ctx context.Context) error {
+	p, err := c.start(ctx)
+	if err != nil {
+		return err
+	}
+	life, end := context.WithCancelCause(ctx)
+	var both sync.WaitGroup
+	both.Go(func() { end(c.tell(life, p.in)) })
+	both.Go(func() { end(c.hear(life, p.out)) })
+	<-life.Done()
+	cause := context.Cause(life)
+	past := time.Unix(1, 0)
+	_ = p.in.SetWriteDeadline(past) // a closed pipe needs none
+	_ = p.out.SetReadDeadline(past) // as above
+	both.Wait()
+	calm := ctx.Err() != nil || errors.Is(cause, errUnwanted) || errors.Is(cause, errPipe)
+	died := p.end(!calm)
+	select {
+	case c.events <- nil:
+	case <-ctx.Done():
+	}
+	if errors.Is(cause, errPipe) {
+		return died
+	}
+	return cause
+}
+
+// errPipe says that a pipe of the speaker ended, which is how its death shows.
+var errPipe = errors.New("its pipe ended")
+
+// tell gives the speaker the wanted state, and every change of it.
+func (c *child) tell(ctx context.Context, in inlet) error {
+	w := wire.NewWriter(in)
+	write := func(m wire.Message) error {
+		_ = in.SetWriteDeadline(time.Now().Add(tellTimeout)) // the write fails as well
+		if ctx.Err() != nil {
+			return ctx.Err() // whose deadline was overwritten just now
+		}
+		err := w.Write(m)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return fmt.Errorf("it took no message for %v", tellTimeout)
+		case err != nil:
+			return fmt.Errorf("%w: %w", errPipe, err)
+		}
+		return nil
+	}
+	if err := write(wire.Hello{Version: wire.Version}); err != nil {
+		return err
+	}
+	var told wire.Configure
+	for {
+		wanted, refresh := c.state()
+		if len(wanted.Neighbours) == 0 {
+			_ = write(wire.Stop{}) // it also ends with its input
+			return errUnwanted
+		}
+		if !reflect.DeepEqual(told, wanted) {
+			if err := write(wanted); err != nil {
+				return err
+			}
+			told = wanted
+		}
+		for _, n := range refresh {
+			if err := write(wire.Refresh{Neighbour: n}); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.wake:
+		}
+	}
+}
+
+// hear passes on what the speaker says until it falls silent.
+func (c *child) hear(ctx context.Context, out outlet) error {
+	r := wire.NewReader(out)
+	next := func() (wire.Message, error) {
+		_ = out.SetReadDeadline(time.Now().Add(silence)) // the read fails as well
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // whose deadline was overwritten just now
+		}
+		m, err := r.Read()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, fmt.Errorf("it was silent for %v", silence)
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, fmt.Errorf("%w: %w", errPipe, err)
+		case err != nil:
+			return nil, fmt.Errorf("it does not keep to the protocol: %w", err)
+		}
+		return m, nil
+	}
+	m, err := next()
+	if err != nil {
+		return err
+	}
+	if hello, ok := m.(wire.Hello); !ok || hello.Version != wire.Version {
+		return fmt.Errorf("it speaks another protocol: %+v instead of version %d", m, wire.Version)
+	}
+	for {
+		m, err := next()
+		if err != nil {
+			return err
+		}
+		if _, ok := m.(wire.Alive); ok {
+			continue
+		}
+		select {
+		case c.events <- m:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

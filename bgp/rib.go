@@ -1,0 +1,376 @@
+package bgp
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unique"
+
+	"gslb/bgp/rpki"
+	"gslb/bgp/wire"
+)
+
+// quiet is how long a peer has to be silent after its first routes for its initial announcement to
+// count as complete: not every speaker tells the end of it (RFC 4724).
+const quiet = time.Second
+
+// RIB gathers what the sessions bring, judges it, and publishes it as tables. Its functions are those
+// of a [Sink]. It is safe for concurrent use; it reads no clock but the one it is given.
+//
+// A session's first routes are held back until they are complete, and then count all at once. What
+// a lost session had announced stays, stale, until the session confirms it, its end-of-RIB shows
+// that it is gone, or the partner's time for it has run out.
+type RIB struct {
+	changed chan struct{} // one slot
+	wake    chan struct{} // one slot: a deadline may be nearer than the one that Run waits for
+	latest  atomic.Pointer[Table]
+
+	mu       sync.Mutex
+	partners map[string]*Partner
+	sources  []*source // by claim.peer
+	restored *restored // waits for the first Apply
+	vrps     *rpki.Set // by which origins are judged; nil: not at all
+}
+
+// source is where routes come from: a peer, or the configuration of a partner.
+type source struct {
+	peerState
+	wanted  bool      // stands in the configuration
+	expires time.Time // when what is stale leaves; zero: nothing is
+	syncing bool      // its first routes of this session are held back
+	heard   time.Time // when the last of them came; zero: none has
+	pending []wire.Change
+	ended   [2]bool // families whose end-of-RIB came
+	begins  [2]bool // families that the session carries
+}
+
+// NewRIB gives an empty RIB.
+func NewRIB() *RIB {
+	r := &RIB{changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), partners: map[string]*Partner{}}
+	r.latest.Store(&Table{})
+	return r
+}
+
+// Latest is the newest table.
+func (r *RIB) Latest() *Table { return r.latest.Load() }
+
+// Changed gets a signal when there is a newer table.
+func (r *RIB) Changed() <-chan struct{} { return r.changed }
+
+// Apply makes the partners and peers those of the configuration. Everything is judged anew. What came from
+// a partner or peer that is no longer there leaves at once.
+func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.partners = map[string]*Partner{}
+	for _, s := range r.sources {
+		s.wanted = false
+	}
+	var edits []edit
+	for _, p := range partners {
+		r.partners[p.Name] = &p
+		i := r.source(p.Name, netip.Addr{})
+		r.sources[i].wanted, r.sources[i].up = true, true
+		for _, n := range p.Networks {
+			edits = append(edits, edit{prefix: n.Masked(), claim: claim{path: unique.Make(Path{}), preference: DefaultPreference, peer: uint16(i)}})
+		}
+	}
+	for _, p := range peers {
+		r.sources[r.source(p.Partner, p.Address)].wanted = true
+	}
+	edits = append(edits, r.revive(now)...)
+	old := r.Latest()
+	t := old.swept(0, r.states(), r.keeps).edited(0, edits, r.states())
+	if old.version > 0 && slices.Equal(old.peers, t.peers) && !t.differs(old) {
+		return
+	}
+	r.publish(t)
+}
+
+// Validate judges the origins of all routes, from now on, by these VRPs.
+func (r *RIB) Validate(vrps *rpki.Set) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.vrps = vrps
+	old := r.Latest()
+	t := old.swept(0, r.states(), func(p netip.Prefix, c *claim) bool {
+		if s := r.sources[c.peer]; s.wanted && s.address.IsValid() {
+			return r.keeps(p, c)
+		}
+		return true
+	})
+	if t.differs(old) {
+		r.publish(t)
+	}
+}
+
+// Stale is how long a partner's routes outlive the loss of their session.
+func (r *RIB) Stale(partner string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.partners[partner]; p != nil {
+		return p.Stale
+	}
+	return 0
+}
+
+// keeps judges a claim again. Static ones are dropped: those that are still wanted are put in anew.
+func (r *RIB) keeps(p netip.Prefix, c *claim) bool {
+	s := r.sources[c.peer]
+	if !s.wanted || !s.address.IsValid() {
+		return false
+	}
+	preference, refused := r.partners[s.partner].judge(p, c.path.Value(), r.vrps)
+	c.preference, c.refused = preference, refused.number()
+	return true
+}
+
+func (r Refusal) number() uint8 { return uint8(slices.Index(refusals[:], r)) }
+
+// source gives the index of a source, a new one if need be.
+func (r *RIB) source(partner string, address netip.Addr) int {
+	free := -1
+	for i, s := range r.sources {
+		if s.partner == partner && s.address == address {
+			return i
+		}
+		if !s.wanted && free < 0 && (i >= len(r.Latest().tallies) || r.Latest().tallies[i].Received() == 0) {
+			free = i
+		}
+	}
+	fresh := &source{peerState: peerState{partner: partner, address: address}}
+	if free >= 0 {
+		fresh.session = r.sources[free].session
+		r.sources[free] = fresh
+		return free
+	}
+	r.sources = append(r.sources, fresh)
+	return len(r.sources) - 1
+}
+
+// of gives a peer's source; nil for one that is not in the configuration.
+func (r *RIB) of(p Peer) (int, *source) {
+	for i, s := range r.sources {
+		if s.wanted && s.partner == p.Partner && s.address == p.Address {
+			return i, s
+		}
+	}
+	return 0, nil
+}
+
+func (r *RIB) states() []peerState {
+	states := make([]peerState, len(r.sources))
+	for i, s := range r.sources {
+		states[i] = s.peerState
+	}
+	return states
+}
+
+// publish makes a table the latest, numbered. The caller holds mu.
+func (r *RIB) publish(t *Table) {
+	t.version = r.Latest().version + 1
+	r.latest.Store(t)
+	signal(r.changed)
+	signal(r.wake)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Up begins a session of a peer, which carries the given families.
+func (r *RIB) Up(p Peer, ipv4, ipv6 bool, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, s := r.of(p)
+	if s == nil {
+		return
+	}
+	s.up, s.session = true, s.session+1
+	s.syncing, s.heard, s.pending = true, time.Time{}, nil
+	s.ended, s.begins = [2]bool{}, [2]bool{ipv4, ipv6}
+	r.publish(r.Latest().edited(0, nil, r.states()))
+}
+
+// Routes takes in what a peer announces and withdraws. It says false when the peer has announced
+// more than its partner may: then nothing of it was taken, what was there before stays, stale, and
+// the caller ends the session.
+func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, s := r.of(p)
+	if s == nil || !s.up {
+		return true
+	}
+	limit := r.partners[s.partner].Accept.MaxPrefixes
+	if s.syncing {
+		s.pending, s.heard = append(s.pending, changes...), now
+		signal(r.wake)
+		if len(s.pending) <= limit || announced(s.pending) <= limit {
+			return true
+		}
+	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit {
+		r.publish(t)
+		return true
+	}
+	r.lose(s, now)
+	r.publish(r.Latest().edited(0, nil, r.states()))
+	return false
+}
+
+// announced counts the routes that remain of changes.
+func announced(changes []wire.Change) int {
+	type route struct {
+		prefix netip.Prefix
+		id     uint32
+	}
+	routes := map[route]bool{}
+	for _, c := range changes {
+		if c.Withdraw {
+			delete(routes, route{c.Prefix, c.PathID})
+		} else {
+			routes[route{c.Prefix, c.PathID}] = true
+		}
+	}
+	return len(routes)
+}
+
+// edits judges changes of a source.
+func (r *RIB) edits(i int, changes []wire.Change, now time.Time) []edit {
+	s := r.sources[i]
+	partner := r.partners[s.partner]
+	edits := make([]edit, len(changes))
+	for j, c := range changes {
+		e := edit{prefix: c.Prefix, withdraw: c.Withdraw, claim: claim{peer: uint16(i), pathID: c.PathID}}
+		if !c.Withdraw {
+			path := pathOf(c.Path)
+			preference, refused := partner.judge(c.Prefix, path, r.vrps)
+			e.claim.path, e.claim.preference, e.claim.refused = unique.Make(path), preference, refused.number()
+			e.claim.since, e.claim.session = uint32(now.Unix()), s.session
+		}
+		edits[j] = e
+	}
+	return edits
+}
+
+// EndOfRIB says that a peer has announced all it has of a family. When it was the last family, what
+// is not confirmed by then leaves.
+func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, s := r.of(p)
+	if s == nil || !s.up {
+		return
+	}
+	if ipv6 {
+		s.ended[1] = true
+	} else {
+		s.ended[0] = true
+	}
+	if s.begins[0] && !s.ended[0] || s.begins[1] && !s.ended[1] {
+		return
+	}
+	t := r.settled(i, now)
+	s.expires = time.Time{}
+	r.publish(t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session }))
+}
+
+// settled gives the table with what was held back of a source.
+func (r *RIB) settled(i int, now time.Time) *Table {
+	s := r.sources[i]
+	t := r.Latest().edited(0, r.edits(i, s.pending, now), r.states())
+	s.syncing, s.pending = false, nil
+	return t
+}
+
+// Down ends a session. What the peer had announced leaves at once when that was somebody's will,
+// and is stale otherwise.
+func (r *RIB) Down(p Peer, cause Cause, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, s := r.of(p)
+	if s == nil {
+		return
+	}
+	if !cause.Administrative {
+		r.lose(s, now)
+		r.publish(r.Latest().edited(0, nil, r.states()))
+		return
+	}
+	s.up, s.syncing, s.pending, s.expires = false, false, nil, time.Time{}
+	r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }))
+}
+
+// Lost ends all sessions at once, by nobody's will.
+func (r *RIB) Lost(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sources {
+		if s.address.IsValid() {
+			r.lose(s, now)
+		}
+	}
+	r.publish(r.Latest().edited(0, nil, r.states()))
+}
+
+// lose makes what a source has announced stale. A session that never came to confirm anything does
+// not begin its time anew.
+func (r *RIB) lose(s *source, now time.Time) {
+	if s.up && !s.syncing {
+		s.lost, s.expires = now, now.Add(r.partners[s.partner].Stale)
+	}
+	s.up, s.syncing, s.pending = false, false, nil
+}
+
+// Tick does what is due: initial announcements that have fallen silent count, and stale routes
+// whose time has run out leave. It gives the time of the next thing to do; zero for none.
+func (r *RIB) Tick(now time.Time) (next time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, s := range r.sources {
+		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
+			r.publish(r.settled(i, now))
+		}
+		if !s.expires.IsZero() && !now.Before(s.expires) {
+			s.expires = time.Time{}
+			r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !s.stale(*c) }))
+		}
+		for _, due := range []time.Time{s.quietAt(), s.expires} {
+			if !due.IsZero() && (next.IsZero() || due.Before(next)) {
+				next = due
+			}
+		}
+	}
+	return next
+}
+
+// quietAt is when the source's first routes count although their end was not told; zero: never.
+func (s *source) quietAt() time.Time {
+	if !s.syncing || s.heard.IsZero() {
+		return time.Time{}
+	}
+	return s.heard.Add(quiet)
+}
+
+// Run does what is due, when it is due, until the context ends.
+func (r *RIB) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-r.wake:
+		}
+		if next := r.Tick(time.Now()); !next.IsZero() {
+			timer.Reset(time.Until(next))
+		}
+	}
+}

@@ -1,0 +1,404 @@
+package bgp
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb/bgp/rpki"
+	"gslb/bgp/wire"
+)
+
+var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+// story is a RIB with a partner of two peers and another of one, and what is done to it.
+type story struct {
+	t    *testing.T
+	rib  *RIB
+	now  time.Time
+	a, b Peer // of sibtel
+	c    Peer // of uralnet
+}
+
+func newStory(t *testing.T, change func(*Partner)) *story {
+	s := &story{
+		t: t, rib: NewRIB(), now: noon,
+		a: Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.9"), ASN: 64501},
+		b: Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.10"), ASN: 64501},
+		c: Peer{Partner: "uralnet", Address: netip.MustParseAddr("127.0.0.11"), ASN: 64502},
+	}
+	sibtel := believing("sibtel")
+	if change != nil {
+		change(&sibtel)
+	}
+	s.rib.Apply([]Partner{sibtel, believing("uralnet")}, []Peer{s.a, s.b, s.c}, s.now)
+	return s
+}
+
+func believing(name string) Partner {
+	return Partner{Name: name, Stale: 15 * time.Minute, Accept: Accept{IPv4: Lengths{8, 24}, IPv6: Lengths{16, 48}, MaxPrefixes: 100}}
+}
+
+// announce announces prefixes, or, with a "-" before them, withdraws them.
+func (s *story) announce(p Peer, prefixes string) bool {
+	var changes []wire.Change
+	for _, word := range strings.Fields(prefixes) {
+		text, withdraw := strings.CutPrefix(word, "-")
+		changes = append(changes, wire.Change{
+			Prefix: netip.MustParsePrefix(text), Withdraw: withdraw,
+			Path: wire.Path{Origin: p.ASN, NeighbourASN: p.ASN, PathLength: 1},
+		})
+	}
+	return s.rib.Routes(p, changes, s.now)
+}
+
+// sync brings a session up with a whole announcement.
+func (s *story) sync(p Peer, prefixes string) {
+	s.rib.Up(p, true, false, s.now)
+	s.announce(p, prefixes)
+	s.rib.EndOfRIB(p, false, s.now)
+}
+
+func (s *story) after(d time.Duration) {
+	s.now = s.now.Add(d)
+	s.rib.Tick(s.now)
+}
+
+// want checks what is steered by: prefix, then each peer's last octet, with a "?" when it is stale.
+func (s *story) want(want string) {
+	s.t.Helper()
+	var words []string
+	for p, routes := range s.rib.Latest().All() {
+		word := p.String() + "="
+		for _, r := range routes {
+			if !r.Static() {
+				b := r.Peer.As4()
+				word += fmt.Sprint(b[3])
+			} else {
+				word += "static"
+			}
+			if !r.Stale.IsZero() {
+				word += "?"
+			}
+			word += ","
+		}
+		words = append(words, strings.TrimSuffix(word, ","))
+	}
+	if got := strings.Join(words, " "); got != want {
+		s.t.Errorf("at +%s: got %q, want %q", s.now.Sub(noon), got, want)
+	}
+}
+
+func TestRoutesComeAndGo(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/20")
+	s.want("203.0.112.0/20=9 203.0.113.0/24=9")
+	s.announce(s.a, "-203.0.112.0/20 198.51.100.0/24")
+	s.want("198.51.100.0/24=9 203.0.113.0/24=9")
+}
+
+func TestSeveralPeersAnnounceOnePrefix(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.sync(s.b, "203.0.113.0/24")
+	s.sync(s.c, "203.0.113.0/24")
+	s.want("203.0.113.0/24=9,10,11")
+	s.announce(s.b, "-203.0.113.0/24")
+	s.want("203.0.113.0/24=9,11")
+}
+
+func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
+	t.Run("by end-of-RIB of every family", func(t *testing.T) {
+		s := newStory(t, nil)
+		s.rib.Up(s.a, true, true, s.now)
+		s.announce(s.a, "203.0.113.0/24")
+		s.want("")
+		s.rib.EndOfRIB(s.a, false, s.now)
+		s.want("")
+		s.rib.EndOfRIB(s.a, true, s.now)
+		s.want("203.0.113.0/24=9")
+	})
+	t.Run("by silence", func(t *testing.T) {
+		s := newStory(t, nil)
+		s.rib.Up(s.a, true, false, s.now)
+		s.after(10 * time.Second)
+		s.announce(s.a, "203.0.113.0/24")
+		s.after(900 * time.Millisecond)
+		s.announce(s.a, "203.0.112.0/24")
+		s.after(900 * time.Millisecond)
+		s.want("")
+		s.after(100 * time.Millisecond)
+		s.want("203.0.112.0/24=9 203.0.113.0/24=9")
+	})
+}
+
+func TestLostSessionLeavesStaleRoutes(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/24")
+	s.after(time.Minute)
+	s.rib.Down(s.a, Cause{Text: "hold timer expired"}, s.now)
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.after(15*time.Minute - time.Second)
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.after(time.Second)
+	s.want("")
+}
+
+func TestPartnersWillTakesRoutesAwayAtOnce(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.sync(s.b, "203.0.112.0/24")
+	s.rib.Down(s.a, Cause{Administrative: true, Text: "administrative shutdown"}, s.now)
+	s.want("203.0.112.0/24=10")
+}
+
+func TestPeerThatComesBackConfirmsWhatItStillHas(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(time.Minute)
+	s.rib.Up(s.a, true, false, s.now)
+	s.announce(s.a, "203.0.113.0/24")
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.want("203.0.113.0/24=9")
+	for _, routes := range s.rib.Latest().All() {
+		if age := s.now.Sub(routes[0].Since); age != time.Minute {
+			t.Errorf("a confirmed route is %s old, want a minute", age)
+		}
+	}
+}
+
+func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(time.Minute)
+	s.rib.Up(s.a, true, false, s.now)
+	s.announce(s.a, "203.0.113.0/24")
+	s.after(quiet)
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9")
+	s.after(14*time.Minute - quiet)
+	s.want("203.0.113.0/24=9")
+}
+
+func TestFlappingDoesNotProlongStaleness(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	for range 14 {
+		s.after(time.Minute)
+		s.rib.Up(s.a, true, false, s.now)
+		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	}
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("")
+}
+
+func TestSpeakersDeathMakesEverythingStale(t *testing.T) {
+	s := newStory(t, func(p *Partner) { p.Networks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
+	s.sync(s.a, "203.0.113.0/24")
+	s.sync(s.c, "203.0.112.0/24")
+	s.rib.Lost(s.now)
+	s.want("192.0.2.0/24=static 203.0.112.0/24=11? 203.0.113.0/24=9?")
+}
+
+func TestTooManyPrefixesEndTheSessionAndKeepTheLastSet(t *testing.T) {
+	few := func(p *Partner) { p.Accept.MaxPrefixes = 2 }
+	t.Run("in the first announcement", func(t *testing.T) {
+		s := newStory(t, few)
+		s.sync(s.a, "203.0.112.0/24")
+		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+		s.rib.Up(s.a, true, false, s.now)
+		if s.announce(s.a, "203.0.113.0/24 203.0.114.0/24 203.0.115.0/24") {
+			t.Error("three of two were taken")
+		}
+		s.want("203.0.112.0/24=9?")
+	})
+	t.Run("later, refused ones counted", func(t *testing.T) {
+		s := newStory(t, few)
+		s.sync(s.a, "203.0.112.0/24 10.0.0.0/8")
+		if !s.announce(s.a, "-203.0.112.0/24 203.0.113.0/24 203.0.113.0/24") {
+			t.Error("two of two were refused")
+		}
+		if s.announce(s.a, "203.0.114.0/24") {
+			t.Error("the third of two was taken")
+		}
+		s.want("203.0.113.0/24=9?")
+	})
+}
+
+func TestWhatIsBelieved(t *testing.T) {
+	strict := func(p *Partner) {
+		p.Accept.Within = []netip.Prefix{netip.MustParsePrefix("203.0.112.0/20"), netip.MustParsePrefix("2001:db8:100::/40")}
+		p.Accept.Origins = []uint32{64501, 64503}
+		p.Communities = []Community{{Value: "64501:50", Prefer: 50}, {Value: "64501:70", Prefer: 70}, {Value: "64501:1:666", Ignore: true}}
+	}
+	path := wire.Path{Origin: 64501, PathLength: 1}
+	with := func(f func(*wire.Path)) wire.Path { p := path; f(&p); return p }
+	for _, tc := range []struct {
+		name   string
+		prefix string
+		path   wire.Path
+		want   string
+	}{
+		{"good", "203.0.113.0/24", path, "100"},
+		{"good IPv6", "2001:db8:100::/48", path, "100"},
+		{"another origin of the list", "203.0.113.0/24", with(func(p *wire.Path) { p.Origin = 64503 }), "100"},
+		{"default route", "0.0.0.0/0", path, "default_route"},
+		{"default route of IPv6", "::/0", path, "default_route"},
+		{"private", "10.20.0.0/16", path, "bogus"},
+		{"shared", "100.64.0.0/10", path, "bogus"},
+		{"unique local", "fd00::/16", path, "bogus"},
+		{"too long", "203.0.113.0/25", path, "length"},
+		{"too short", "128.0.0.0/1", path, "length"},
+		{"too long for IPv6", "2001:db8:100::/49", path, "length"},
+		{"outside", "198.51.100.0/24", path, "outside_within"},
+		{"around", "203.0.0.0/16", path, "outside_within"},
+		{"origin", "203.0.113.0/24", with(func(p *wire.Path) { p.Origin = 64502 }), "origin"},
+		{"AS_SET", "203.0.113.0/24", with(func(p *wire.Path) { p.Origin = 0 }), "as_set"},
+		{"our own ASN", "203.0.113.0/24", with(func(p *wire.Path) { p.Loop = true }), "loop"},
+		{"preference", "203.0.113.0/24", with(func(p *wire.Path) { p.Communities = []uint32{64501<<16 | 50, 1} }), "50"},
+		{"the lower preference", "203.0.113.0/24", with(func(p *wire.Path) { p.Communities = []uint32{64501<<16 | 70, 64501<<16 | 50} }), "50"},
+		{"to be ignored", "203.0.113.0/24", with(func(p *wire.Path) { p.Large = [][3]uint32{{64501, 1, 666}} }), "community_ignore"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newStory(t, strict)
+			s.sync(s.a, "")
+			prefix := netip.MustParsePrefix(tc.prefix)
+			s.rib.Routes(s.a, []wire.Change{{Prefix: prefix, Path: tc.path}}, s.now)
+			routes := s.rib.Latest().At(prefix)
+			if len(routes) != 1 {
+				t.Fatalf("%d routes", len(routes))
+			}
+			got := string(routes[0].Refused)
+			if got == "" {
+				got = fmt.Sprint(routes[0].Preference)
+			}
+			if got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRPKIInvalidRoutesAreRefusedAndComeBack(t *testing.T) {
+	s := newStory(t, func(p *Partner) { p.Networks = []netip.Prefix{netip.MustParsePrefix("203.0.115.0/24")} })
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24 198.51.100.0/24")
+	vrp := func(prefix string, asn uint32) rpki.VRP {
+		p := netip.MustParsePrefix(prefix)
+		return rpki.VRP{Prefix: p, MaxLength: p.Bits(), ASN: asn}
+	}
+	s.rib.Validate(rpki.NewSet([]rpki.VRP{vrp("203.0.112.0/24", 64501), vrp("203.0.113.0/24", 64999), vrp("203.0.115.0/24", 64999)}))
+	s.want("198.51.100.0/24=9 203.0.112.0/24=9 203.0.115.0/24=static")
+	s.announce(s.a, "203.0.113.0/24")
+	s.want("198.51.100.0/24=9 203.0.112.0/24=9 203.0.115.0/24=static")
+	s.rib.Validate(nil)
+	s.want("198.51.100.0/24=9 203.0.112.0/24=9 203.0.113.0/24=9 203.0.115.0/24=static")
+}
+
+func TestConfigChangeJudgesAnew(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 198.51.100.0/24")
+	s.sync(s.c, "192.0.2.0/24")
+	narrow := believing("sibtel")
+	narrow.Accept.Within = []netip.Prefix{netip.MustParsePrefix("203.0.112.0/20")}
+	narrow.Networks = []netip.Prefix{netip.MustParsePrefix("198.18.0.0/15")}
+	s.rib.Apply([]Partner{narrow, believing("uralnet")}, []Peer{s.a, s.c}, s.now)
+	s.want("192.0.2.0/24=11 198.18.0.0/15=static 203.0.113.0/24=9")
+	s.rib.Apply([]Partner{believing("sibtel")}, []Peer{s.a}, s.now)
+	s.want("198.51.100.0/24=9 203.0.113.0/24=9")
+	before := s.rib.Latest()
+	s.rib.Apply([]Partner{believing("sibtel")}, []Peer{s.a}, s.now)
+	if s.rib.Latest() != before {
+		t.Error("a config that changes nothing made a new table")
+	}
+}
+
+func TestTallies(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 10.0.0.0/8 11.0.0.0/25 12.0.0.0/25")
+	i, _ := s.rib.of(s.a)
+	tally := s.rib.Latest().tallies[i]
+	if tally.Received() != 4 || tally.Believed() != 1 || fmt.Sprint(tally.Refused()) != "map[bogus:1 length:2]" {
+		t.Errorf("received %d, believed %d, refused %v", tally.Received(), tally.Believed(), tally.Refused())
+	}
+}
+
+// restart gives the RIB of a server that was started again, at the story's time.
+func (s *story) restart(change func(map[string][]byte)) error {
+	saved, err := s.rib.Save(s.now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if change != nil {
+		change(saved)
+	}
+	s.rib = NewRIB()
+	err = s.rib.Restore(saved)
+	s.rib.Apply([]Partner{believing("sibtel"), believing("uralnet")}, []Peer{s.a, s.b, s.c}, s.now)
+	return err
+}
+
+func TestRoutesSurviveARestart(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/24 10.0.0.0/8")
+	s.sync(s.b, "203.0.113.0/24")
+	s.after(time.Minute)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?,10?")
+	s.after(time.Minute)
+	s.sync(s.a, "203.0.113.0/24")
+	s.want("203.0.113.0/24=9,10?")
+	s.after(13 * time.Minute)
+	s.want("203.0.113.0/24=9,10?")
+	s.after(time.Minute)
+	s.want("203.0.113.0/24=9")
+}
+
+func TestRestartDoesNotProlongStaleness(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(14 * time.Minute)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("")
+}
+
+func TestDamagedPageIsPassedOver(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	err := s.restart(func(saved map[string][]byte) { saved["x"] = []byte("what is this") })
+	if err == nil || !strings.Contains(err.Error(), `saved routes from "x" on: not a saved page of routes`) {
+		t.Errorf("error %v", err)
+	}
+	s.want("203.0.113.0/24=9?")
+}
+
+func FuzzDecoded(f *testing.F) {
+	s := &story{rib: NewRIB(), now: noon, a: Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.9"), ASN: 64501}}
+	s.rib.Apply([]Partner{believing("sibtel")}, []Peer{s.a}, noon)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/20")
+	saved, err := s.rib.Save(noon)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, b := range saved {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		edits, err := decoded(b)
+		if err == nil && len(edits) > len(b)/10 {
+			t.Errorf("%d routes of %d octets", len(edits), len(b))
+		}
+	})
+}
