@@ -29,7 +29,21 @@ func (k *checker) peers(path string, p Partner) {
 	if passive >= 0 && len(k.c.BGP.Listen) == 0 && k.sound("bgp") {
 		k.error(itemPath(path+".peers", passive)+".passive", "a passive session needs bgp.listen: nobody could open it")
 	}
-	k.warn(path+".peers", "this version does not open BGP sessions yet: only the networks of this partner steer")
+	for i, peer := range p.Peers {
+		at := itemPath(path+".peers", i)
+		switch {
+		case peer.Local.IsValid() && peer.Local.Is4() != peer.Address.Is4():
+			k.error(at+".local", "%s is of another family than the peer's address %s", peer.Local, peer.Address)
+		case peer.Local.IsValid() && peer.Passive:
+			k.error(at+".local", "means nothing in a passive session: the address is that of bgp.listen")
+		}
+		if peer.Keepalive > 0 && peer.Keepalive > peer.Hold/3 && k.sound(at, "hold") {
+			k.error(at+".keepalive", "%s is more than a third of the hold time of %s", Duration(peer.Keepalive), Duration(peer.Hold))
+		}
+	}
+	if k.sound(path, "accept") && len(p.Accept.Within) == 0 && len(p.Accept.Origins) == 0 {
+		k.warn(path+".peers", "believes any prefix of any origin: set accept.within or accept.origins")
+	}
 }
 
 // geoMap judges one map.

@@ -108,6 +108,13 @@ type BGP struct {
 	ASN      uint32
 	RouterID netip.Addr
 	Listen   []netip.AddrPort
+	RPKI     RPKI
+}
+
+// RPKI says where validated ROA payloads come from, by which origins are judged. Empty: not at all.
+type RPKI struct {
+	RTR  []string // caches, as host:port (RFC 8210)
+	File string   // path of a JSON file that a validator writes
 }
 
 // Partner is a network that wants its clients on the site inside it.
@@ -129,7 +136,22 @@ type Peer struct {
 	ASN          uint32
 	Passive      bool
 	PasswordFile string
+	Local        netip.Addr    // source address of the sessions that we open; the zero value: as the kernel chooses
+	TTLSecurity  int           // routers that the peer may be away (RFC 5082); 0: however far
+	Hold         time.Duration // offered
+	Keepalive    time.Duration // 0: a third of the hold time
+	AddPath      bool
+	Families     []Family
 }
+
+// Family is an address family that a session may carry.
+type Family uint8
+
+// The families of unicast prefixes.
+const (
+	FamilyIPv4 Family = iota
+	FamilyIPv6
+)
 
 // Accept bounds what is believed of a partner's announcements.
 type Accept struct {

@@ -55,11 +55,15 @@ func WriteDrain(file string, d Drain) (path string, err error) {
 	return path, nil
 }
 
-// wouldLoad reads a text as a drop-in, without asking whether the names in it are known.
+// wouldLoad reads the text of one drain as a drop-in, without asking whether the names in it are known.
+// What is wrong is told by its key alone: the text stands in no file.
 func wouldLoad(text []byte) error {
 	root, problems := parseText(Source{Text: text})
 	r := &reader{problems: problems, spoilt: map[string]bool{}}
 	table().apply(r, root, &Config{})
+	for i, p := range r.problems {
+		r.problems[i] = Problem{Path: strings.TrimPrefix(p.Path, "drains[0]."), Message: p.Message}
+	}
 	return r.problems.Err()
 }
 

@@ -107,6 +107,11 @@ func TestDrainThatWouldNotLoadIsNotWritten(t *testing.T) {
 			t.Errorf("%+v was written to %s", d, path)
 		}
 	}
+	_, err := WriteDrain(main, Drain{Target: "msk", Reason: "two\nlines"})
+	want := `drain msk: reason: must be one line of text, not the text "two\nlines"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }
 
 func TestUndrainLeavesHandWrittenDrains(t *testing.T) {

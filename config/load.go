@@ -61,8 +61,17 @@ func gather(file string) ([]Source, Problems) {
 	return sources, problems
 }
 
-// readText reads a config file, and no more of it than it takes to see that it is too large.
+// readText reads a config file, and no more of it than it takes to see that it is too large. Only below
+// /dev may it be a pipe, which is how a shell hands over what another command prints: elsewhere whoever
+// opens one would wait for ever.
 func readText(file string) ([]byte, error) {
+	about, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !about.Mode().IsRegular() && !about.IsDir() && !strings.HasPrefix(file, "/dev/") {
+		return nil, errNotRegular
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -70,6 +79,8 @@ func readText(file string) ([]byte, error) {
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxText+1))
 }
+
+var errNotRegular = errors.New("it is not a regular file")
 
 // cause is an error of the file system without the path, which the message names already.
 func cause(err error) string {
@@ -145,7 +156,7 @@ func readZoneFile(file string) (string, error) {
 	case err != nil:
 		return "", err
 	case !about.Mode().IsRegular():
-		return "", errors.New("it is not a regular file")
+		return "", errNotRegular
 	case about.Size() > maxZoneFile:
 		return "", fmt.Errorf("it is larger than %d MiB", maxZoneFile>>20)
 	}

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -156,6 +158,36 @@ func TestMissingMainFileIsToldAndLeavesDefaults(t *testing.T) {
 	}
 	if c.File != "testdata/no-such.yaml" || len(c.Server.Listen) != 2 {
 		t.Errorf("got %+v", c)
+	}
+}
+
+func TestPipeIsRefusedAndNotWaitedFor(t *testing.T) {
+	folder := t.TempDir()
+	main, dropin := filepath.Join(folder, "gslb.yaml"), filepath.Join(folder, "gslb.yaml.d", "a.yaml")
+	if err := errors.Join(os.Mkdir(main+".d", 0o755), syscall.Mkfifo(main, 0o644), syscall.Mkfifo(dropin, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, ps := Load(main)
+	want := main + ": cannot be read: it is not a regular file\n" + dropin + ": cannot be read: it is not a regular file"
+	if err := ps.Err(); err == nil || err.Error() != want {
+		t.Errorf("got:\n%v\nwant:\n%s", err, want)
+	}
+}
+
+func TestAdminIsFoundInATextThatIsNoYAML(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"above the fault", "admin: {listen: 127.0.0.1:1}\nzones: [", "127.0.0.1:1"},
+		{"below the fault", "zones: {a: ]\nadmin:\n  # the door\n\n  listen: 127.0.0.1:2\nserver: {}\n", "127.0.0.1:2"},
+		{"a key of another", "zones: [\n  admin: {listen: 127.0.0.1:3}\n", ""},
+		{"the fault itself", "admin: {listen: 127.0.0.1:4\n", ""},
+		{"the value is wrong", "admin: {listen: nowhere}\nzones: [", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			door, ok := LoadAdmin(write(t, t.TempDir(), "gslb.yaml", c.text))
+			if ok != (c.want != "") || ok && door.Listen.String() != c.want {
+				t.Errorf("got %v %v, want %q", door.Listen, ok, c.want)
+			}
+		})
 	}
 }
 

@@ -140,6 +140,29 @@ func TestEditsAreAsTheDefinitionCounts(t *testing.T) {
 	})
 }
 
+func TestSyntaxErrorIsToldWhereItStands(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"bracket on the first line", "server: [\n", "1:1: is not YAML: did not find expected node content"},
+		{"wrong bracket", "a: 1\nb: 2\nc: {d: [}\n", "3:1: is not YAML: did not find expected node content"},
+		{"open bracket", "a: 1\nb: [1, 2\nc: 3\n", "2:1: is not YAML: did not find expected ',' or ']'"},
+		{"key further left", "a:\n  b:\n    c: d\n    e: f\n   g: h\ni: j\n", "5:4: is not YAML: did not find expected key"},
+		{"item further left", "a:\n  - b\n  - c\n - d\n", "4:2: is not YAML: did not find expected key"},
+		{"key beside items", "a:\n  - b\n  c: d\ne: f\n", "3:3: is not YAML: did not find expected '-' indicator"},
+		{"key further right", "a:\n  b: c\n    d: e\n", "3:5: is not YAML: mapping values are not allowed in this context"},
+		{"key without a colon", "a: b\nc\nd: e\n", "2:1: is not YAML: could not find expected ':'"},
+		{"open quote", "a: b\nc: \"d\ne: f\n", "2:1: is not YAML: found unexpected end of stream"},
+		{"unknown anchor", "a: b\nc: *d\n", "2:1: is not YAML: unknown anchor 'd' referenced"},
+		{"large text", "a:\n  b: c\n d: e\nf: " + strings.Repeat("g", maxSought), "3:2: is not YAML: did not find expected key"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, ps := parseText(Source{Text: []byte(c.text)})
+			if got := strings.TrimPrefix(told(ps), ":"); got != c.want+"\n" {
+				t.Errorf("got %swant %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestDurationsReadAsTheyAreWritten(t *testing.T) {
 	for text, d := range map[string]time.Duration{
 		"0s": 0, "10s": 10 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "2h": 2 * time.Hour,

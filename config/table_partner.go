@@ -10,11 +10,21 @@ import (
 )
 
 func bgpForm() form[BGP] {
-	return object("asn, router_id, listen",
+	return object("asn, router_id, listen, rpki",
 		key("asn", "Number of our autonomous system.", asn(), func(b *BGP) *uint32 { return &b.ASN }),
 		key("router_id", "Our BGP identifier, an IPv4 address.", routerID(), func(b *BGP) *netip.Addr { return &b.RouterID }),
 		key("listen", "Addresses for sessions that partners open. Default: none.", setOf("addresses and ports", 0, addrPort()),
 			func(b *BGP) *[]netip.AddrPort { return &b.Listen }),
+		key("rpki", "Where validated ROA payloads come from: routes that they call invalid are refused. Default: nowhere.", rpkiForm(),
+			func(b *BGP) *RPKI { return &b.RPKI }),
+	)
+}
+
+func rpkiForm() form[RPKI] {
+	cache := text("a host and port such as rpki.example:8282", `^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$`)
+	return object("rtr, file",
+		key("rtr", "Caches that speak RPKI-to-Router (RFC 8210).", setOf("caches", 0, cache), func(r *RPKI) *[]string { return &r.RTR }),
+		key("file", "JSON file of a validator, watched.", filePath("the path of a file"), func(r *RPKI) *string { return &r.File }),
 	)
 }
 
@@ -44,12 +54,21 @@ func partnersForm() form[[]Partner] {
 }
 
 func peerForm() form[Peer] {
-	return object("address, port, asn, passive, password_file",
+	family := word(choice[Family]{"ipv4", FamilyIPv4}, choice[Family]{"ipv6", FamilyIPv6})
+	return object("address, port, asn, passive, password_file, local, ttl_security, hold, keepalive, add_path, families",
 		key("address", "Address of the peer.", address(), func(p *Peer) *netip.Addr { return &p.Address }).required(),
 		key("port", "Port of the peer.", number[uint16](1, 65535), func(p *Peer) *uint16 { return &p.Port }).or("179"),
 		key("asn", "Number of the peer's autonomous system.", asn(), func(p *Peer) *uint32 { return &p.ASN }).required(),
 		key("passive", "Wait for the peer to open the session.", boolean(), func(p *Peer) *bool { return &p.Passive }).or("false"),
 		key("password_file", "File that holds the TCP MD5 password (RFC 2385).", filePath("the path of a file"), func(p *Peer) *string { return &p.PasswordFile }),
+		key("local", "Our address in sessions that we open. Default: as the system chooses.", address(), func(p *Peer) *netip.Addr { return &p.Local }),
+		key("ttl_security", "Routers that the peer may be away, 1 for a neighbour (RFC 5082). Default: however far.", number[int](1, 254),
+			func(p *Peer) *int { return &p.TTLSecurity }),
+		key("hold", "Hold time that is offered.", duration(3*time.Second, 65535*time.Second), func(p *Peer) *time.Duration { return &p.Hold }).or("90s"),
+		key("keepalive", "Time between keepalives. Default: a third of the hold time.", duration(time.Second, 65535*time.Second),
+			func(p *Peer) *time.Duration { return &p.Keepalive }),
+		key("add_path", "Take several paths of one prefix (RFC 7911).", boolean(), func(p *Peer) *bool { return &p.AddPath }).or("false"),
+		key("families", "Families that the session carries.", setOf("families", 1, family), func(p *Peer) *[]Family { return &p.Families }).or("[ipv4, ipv6]"),
 	)
 }
 

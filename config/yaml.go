@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -13,9 +14,10 @@ import (
 )
 
 const (
-	maxText    = 64 << 20 // bytes of one config file; names in bulk belong in zone files
-	maxAliased = 200_000  // nodes that the aliases of one file may stand for
-	maxDepth   = 20       // levels of nesting; the table has fewer
+	maxText    = 64 << 20  // bytes of one config file; names in bulk belong in zone files
+	maxAliased = 200_000   // nodes that the aliases of one file may stand for
+	maxDepth   = 20        // levels of nesting; the table has fewer
+	maxSought  = 256 << 10 // bytes of a text in which the line of a syntax error is sought: it is read a dozen times
 )
 
 // parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it.
@@ -69,26 +71,52 @@ func decode(text []byte) (first, second *yaml.Node, err error) {
 	return &one, &two, nil
 }
 
-var syntaxLine = regexp.MustCompile(`line ([0-9]+): `)
+var (
+	syntaxLine = regexp.MustCompile(`line ([0-9]+): `)
+	// misplaced is what the parser says of a token in the wrong place. It then names the line above, or the
+	// one above the mapping or list that the token does not fit into, or none.
+	misplaced = regexp.MustCompile(`^did not find expected (node content|key|'-' indicator|',' or|<document start>)`)
+)
 
 // syntaxProblem takes the parser's message apart. The parser names no column, so the text of the line
 // is pointed at.
 func syntaxProblem(s Source, err error) Problem {
-	p := Problem{Pos: Pos{File: s.File, Line: 1, Column: 1}, Message: "is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
-	m := syntaxLine.FindStringSubmatch(p.Message)
-	if m == nil {
-		return p
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if m := syntaxLine.FindStringSubmatch(message); m != nil {
+		message = strings.Replace(message, m[0], "", 1)
+		line, _ = strconv.Atoi(m[1]) // digits by the pattern; 0 when there are too many
 	}
-	p.Message = strings.Replace(p.Message, m[0], "", 1)
-	p.Pos.Line, _ = strconv.Atoi(m[1]) // digits by the pattern; 0 when there are too many
-	if lines := strings.Split(string(s.Text), "\n"); p.Pos.Line > 0 && p.Pos.Line <= len(lines) {
-		line := lines[p.Pos.Line-1]
-		p.Pos.Column = len(line) - len(strings.TrimLeft(line, " ")) + 1
-		if strings.HasPrefix(line[p.Pos.Column-1:], "\t") {
+	lines := strings.SplitAfter(string(s.Text), "\n")
+	switch {
+	case line > 0 && !misplaced.MatchString(message):
+	case len(s.Text) <= maxSought:
+		line = faultyLine(lines, err)
+	default:
+		line++
+	}
+	p := Problem{Pos: Pos{File: s.File, Line: max(line, 1), Column: 1}, Message: "is not YAML: " + message}
+	if line > 0 && line <= len(lines) {
+		text := lines[line-1]
+		p.Pos.Column = len(text) - len(strings.TrimLeft(text, " ")) + 1
+		if strings.HasPrefix(text[p.Pos.Column-1:], "\t") {
 			p.Message = "is indented by a tab: YAML indents by spaces"
 		}
 	}
 	return p
+}
+
+// faultyLine gives the number of the line at which a text comes to have a syntax error: a bracket that
+// stays open has it from its own line on.
+func faultyLine(lines []string, err error) int {
+	text, ends := strings.Join(lines, ""), make([]int, len(lines))
+	for i, end := 0, 0; i < len(lines); i++ {
+		end += len(lines[i])
+		ends[i] = end
+	}
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, _, early := decode([]byte(text[:ends[i]]))
+		return early != nil && early.Error() == err.Error()
+	})
 }
 
 // grower turns the parser's nodes into ours.

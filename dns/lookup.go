@@ -25,14 +25,16 @@ type lookup struct {
 	answer answer
 }
 
-// run follows the name, and the aliases it meets as long as they stay in the zone. The last
-// name's fate is the answer's (RFC 6604).
+// run follows the name, and the aliases it meets as long as they stay in the zone and lead to
+// another name each time. The last name's fate is the answer's (RFC 6604).
 func (l *lookup) run() {
 	l.answer = answer{authoritative: true, client: l.client}
+	var passed [maxChain]zone.Name
 	name := l.q.name
-	for range maxChain {
+	for i := range passed {
+		passed[i] = name
 		next, more := l.step(name)
-		if !more || !next.Below(l.z.Origin()) {
+		if !more || !l.s.Follows(l.z, next) || slices.Contains(passed[:i+1], next) {
 			return
 		}
 		name = next
@@ -42,6 +44,10 @@ func (l *lookup) run() {
 // step answers for one name, or tells where it is an alias to.
 func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	match := l.z.Find(name)
+	if l.undelegated(name, match.Kind) {
+		l.deny(^uint32(0))
+		return "", false
+	}
 	switch match.Kind {
 	case zone.Exact, zone.Wildcard:
 		return l.node(name, match.Node)
@@ -59,6 +65,16 @@ func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 		l.answer.rcode = dns.RcodeServerFailure
 	}
 	return "", false
+}
+
+// undelegated tells whether a DS question is for a zone of ours of which its parent says nothing:
+// there is no DS, and yet the name exists.
+func (l *lookup) undelegated(name zone.Name, found zone.MatchKind) bool {
+	if l.q.rrtype != dns.TypeDS || found == zone.Exact || found == zone.Delegation {
+		return false
+	}
+	child, _ := l.s.Zone(name)
+	return child != l.z
 }
 
 // node answers from a node that exists, or stands in as a wildcard.
@@ -145,7 +161,9 @@ func (l *lookup) any(name zone.Name, node *zone.Node) {
 // section 3.1).
 func (l *lookup) redirect(name zone.Name, match zone.Match) (next zone.Name, more bool) {
 	set, _ := match.Node.Set(dns.TypeDNAME)
-	l.add(match.Owner, set)
+	if !slices.Contains(l.answer.answers, set.RRs[0]) { // aliases can come by it again
+		l.add(match.Owner, set)
+	}
 	target, err := zone.ParseName(set.RRs[0].(*dns.DNAME).Target)
 	if err != nil {
 		l.answer.rcode = dns.RcodeServerFailure

@@ -60,13 +60,16 @@ func parse(packet []byte) (q query, rcode int, ok bool) {
 		counts[i] = int(binary.BigEndian.Uint16(packet[4+2*i:]))
 	}
 	readable := counts[0] == 1 && q.question(packet)
-	if q.flags&opcodeMask != 0 {
-		return q, dns.RcodeNotImplemented, true
+	if readable || counts[0] == 0 { // also where the answer is an error: an OPT gets one back (RFC 6891 section 6.1.1)
+		rcode = q.records(packet, counts[1]+counts[2], counts[3])
 	}
-	if !readable { // RFC 9619: a query has one question
+	switch {
+	case q.flags&opcodeMask != 0:
+		return q, dns.RcodeNotImplemented, true
+	case !readable: // RFC 9619: a query has one question
 		return q, dns.RcodeFormatError, true
 	}
-	return q, q.records(packet, counts[1]+counts[2], counts[3]), true
+	return q, rcode, true
 }
 
 // question reads the one question, whose name has no compression to point at.
@@ -82,9 +85,10 @@ func (q *query) question(packet []byte) bool {
 	return true
 }
 
-// records walks over what follows the question, and reads the OPT record in the additional section.
+// records walks over what follows the question, or the header when there is none, and reads the OPT
+// record in the additional section.
 func (q *query) records(packet []byte, before, additional int) (rcode int) {
-	at := q.end
+	at := max(q.end, headerSize)
 	for i := range before + additional {
 		owner := at
 		var ok bool
@@ -138,6 +142,9 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 	q.size = max(binary.BigEndian.Uint16(fixed[2:]), maxUDPPlain)
 	q.badEDN = fixed[5] != 0
 	q.do = fixed[6]&0x80 != 0
+	if q.badEDN {
+		return dns.RcodeSuccess // its options may have another form; the answer tells our version (RFC 6891 section 6.1.3)
+	}
 	for len(options) > 0 {
 		if len(options) < 4 {
 			return dns.RcodeFormatError

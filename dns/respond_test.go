@@ -49,6 +49,8 @@ func TestAnswers(t *testing.T) {
 		{"DNAME", "x.old.ok.test. A", "",
 			"NOERROR aa\nanswer: old.ok.test. 3600 IN DNAME new.ok.test.\nanswer: x.old.ok.test. 3600 IN CNAME x.new.ok.test.\nanswer: x.new.ok.test. 3600 IN A 192.0.2.77\n"},
 		{"DNAME at its own name", "old.ok.test. A", "", negative("NOERROR")},
+		{"alias into a closer zone, which is not delegated", "into.ok.test. A", "", "NOERROR aa\nanswer: into.ok.test. 3600 IN CNAME host.sub.ok.test.\n"},
+		{"DS of a zone that is not delegated", "sub.ok.test. DS", "", negative("NOERROR")},
 		{"the closer of two zones", "host.sub.ok.test. A", "", "NOERROR aa\nanswer: host.sub.ok.test. 3600 IN A 192.0.2.88\n"},
 		{"any of a static name", "ns1.ok.test. ANY", "", "NOERROR aa\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
 		{"any of a service", "cdn.ok.test. ANY", "", "NOERROR aa\nanswer: cdn.ok.test. 20 IN HINFO \"RFC8482\" \"\"\n"},
@@ -90,7 +92,7 @@ func TestEDNS(t *testing.T) {
 		{"scope of NXDOMAIN", "nope.ok.test. A +ecs=203.0.113.0/24", "NXDOMAIN aa\nauthority: " + soa + "additional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
 		{"source length 0", "cdn.ok.test. A +ecs=0.0.0.0/0", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=0.0.0.0/0/0\n"},
 		{"bogus subnet", "cdn.ok.test. A +ecs=10.0.0.0/8", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=10.0.0.0/8/8\n"},
-		{"IPv6 subnet", "cdn.ok.test. A +ecs=2001:db8::/56", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=2001:db8::/56/0\n"},
+		{"IPv6 subnet", "cdn.ok.test. A +ecs=2001:db8::/56", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=2001:db8::/56/21\n"},
 		{"refused with ECS", "example. A +ecs=203.0.113.0/24", "REFUSED\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
 		{"too long without EDNS", "big.ok.test. TXT", "NOERROR aa tc\n"},
 		{"too long with EDNS", "big.ok.test. TXT +edns=4096 +ecs=203.0.113.0/24", "NOERROR aa tc\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
@@ -122,9 +124,25 @@ func TestMostAddressesFitOneDatagram(t *testing.T) {
 }
 
 func TestAliasLoopEnds(t *testing.T) {
-	packet, _ := question(t, "loop1.ok.test. A")
-	if got := ask(t, snapshot(t), "192.88.99.1", packet, false); !strings.HasPrefix(got, "NOERROR aa\nanswer: loop1.ok.test. 3600 IN CNAME loop2.ok.test.\n") {
-		t.Errorf("got %s", got)
+	for _, tc := range []struct{ name, ask, want string }{
+		{"two names", "loop1.ok.test. A", "NOERROR aa\nanswer: loop1.ok.test. 3600 IN CNAME loop2.ok.test.\nanswer: loop2.ok.test. 3600 IN CNAME loop1.ok.test.\n"},
+		{"one name", "self.ok.test. A", "NOERROR aa\nanswer: self.ok.test. 3600 IN CNAME self.ok.test.\n"},
+		{"by a wildcard", "y.turn.ok.test. A", "NOERROR aa\nanswer: y.turn.ok.test. 3600 IN CNAME x.turn.ok.test.\nanswer: x.turn.ok.test. 3600 IN CNAME x.turn.ok.test.\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			packet, _ := question(t, tc.ask)
+			if got := ask(t, snapshot(t), "192.88.99.1", packet, false); got != tc.want {
+				t.Errorf("got:\n%swant:\n%s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDNAMEIsGivenOnce(t *testing.T) {
+	packet, _ := question(t, "a.grow.ok.test. A")
+	got := ask(t, snapshot(t), "192.88.99.1", packet, false)
+	if strings.Count(got, "IN DNAME") != 1 || !strings.Contains(got, "answer: a.x.grow.ok.test. 3600 IN CNAME a.x.x.grow.ok.test.\n") {
+		t.Errorf("got:\n%s", got)
 	}
 }
 
@@ -203,6 +221,9 @@ func TestWhatIsNoGoodQuestion(t *testing.T) {
 		{"NOTIFY", edit(plain, set16(2, 4<<11)), "NOTIMP\n"},
 		{"UPDATE", edit(plain, set16(2, 5<<11)), "NOTIMP\n"},
 		{"UPDATE without anything", edit(edit(plain[:12], set16(2, 5<<11)), set16(4, 0)), "NOTIMP\n"},
+		{"UPDATE with OPT", edit(good[:len(good)-11], func(b []byte) []byte { return set16(len(b)-2, 0)(set16(2, 5<<11)(b)) }), "NOTIMP\nadditional: OPT size=1232 version=0\n"},
+		{"no question with OPT", edit(append(append([]byte(nil), good[:12]...), 0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0), set16(4, 0)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"EDNS version 1 with options in another form", edit(edit(good, setOPT(6, 1)), setOPT(14, 200)), "BADVERS\nadditional: OPT size=1232 version=0\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := ask(t, s, "192.88.99.1", tc.packet, false); got != tc.want {

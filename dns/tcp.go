@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -76,17 +77,22 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 }
 
 // readMessage reads one message behind its length of two octets (RFC 1035 section 4.2.2), into the
-// buffer if it fits.
+// buffer, which grows only as the octets come: a great length is quickly claimed.
 func readMessage(r io.Reader, buffer []byte) ([]byte, error) {
+	const step = 512
 	var length [2]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
 		return nil, err
 	}
 	n := int(binary.BigEndian.Uint16(length[:]))
-	if cap(buffer) < n {
-		buffer = make([]byte, n)
+	buffer = buffer[:0]
+	for len(buffer) < n {
+		at := len(buffer)
+		buffer = slices.Grow(buffer, min(n-at, max(at, step)))
+		buffer = buffer[:min(n, cap(buffer))]
+		if _, err := io.ReadFull(r, buffer[at:]); err != nil {
+			return nil, err
+		}
 	}
-	buffer = buffer[:n]
-	_, err := io.ReadFull(r, buffer)
-	return buffer, err
+	return buffer, nil
 }

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
+	"net/netip"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // serveUDP answers what comes in on one socket, until it is closed. On a wildcard address each
 // answer leaves from the address that its request was sent to: the kernel tells it in a control
-// message, which has the right form to be given back as it is.
+// message, which has the right form to be given back.
 func (s *Server) serveUDP(ctx context.Context, conn *net.UDPConn, wildcard bool) {
 	packet := make([]byte, maxTCPAnswer)
 	var control []byte
@@ -29,7 +32,25 @@ func (s *Server) serveUDP(ctx context.Context, conn *net.UDPConn, wildcard bool)
 			Packet: packet[:n], Source: from.Addr(), Now: time.Now(), Seed: rand.Uint64(),
 		})
 		if reply != nil {
+			anyInterface(control[:oobn])
 			_, _, _ = conn.WriteMsgUDPAddrPort(reply, control[:oobn], from) // lost answers are asked for again
 		}
+	}
+}
+
+// anyInterface takes the interface out of a control message with packet information, so that an
+// answer is routed like everything else: the way back need not be the way in. A link-local address
+// keeps it, for it means nothing without.
+func anyInterface(control []byte) {
+	const address, v6Index = 16, 20 // octets of an IPv6 address, and of it with the interface behind
+	start := unix.CmsgLen(0)
+	switch size := len(control) - start; {
+	case size >= v6Index:
+		a := netip.AddrFrom16([16]byte(control[start : start+address]))
+		if !a.IsLinkLocalUnicast() && !a.IsLinkLocalMulticast() {
+			clear(control[start+address : start+v6Index])
+		}
+	case size >= unix.SizeofInet4Pktinfo:
+		clear(control[start : start+4]) // it comes first there
 	}
 }

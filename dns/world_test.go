@@ -43,6 +43,10 @@ zones:
       broken   CNAME nothing
       loop1    CNAME loop2
       loop2    CNAME loop1
+      self     CNAME self
+      into     CNAME host.sub
+      *.turn   CNAME x.turn
+      grow     DNAME x.grow
       a.b.ent  TXT   "below an empty name"
       *.wild   TXT   "wild"
       *.alias2 CNAME www

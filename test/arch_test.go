@@ -27,6 +27,7 @@ var house = []floor{
 		{"geo", "where is this address?"},
 		{"bgp", "which networks do our partners announce?"},
 		{"bgp/speaker", "gobgp in its child process"},
+		{"bgp/kit", "what is a partner's router to be configured with?"},
 		{"dns/sign", "signed RRsets"},
 	}},
 	{"0", []room{

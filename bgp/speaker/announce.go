@@ -41,6 +41,9 @@ const (
 // The goroutine that reads commands lives until these end, and those of gobgp that cannot be stopped
 // until the process does.
 func Announce(ctx context.Context, a Announcer, commands io.Reader, log *slog.Logger) error {
+	if a.ASN == 0 || a.PeerASN == 0 || !a.RouterID.Is4() || !a.Local.IsValid() || !a.Peer.IsValid() {
+		return fmt.Errorf("announcer %+v: needs two ASNs, an IPv4 router ID and two addresses", a)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &announcer{
 		Announcer: a,
@@ -149,6 +152,7 @@ func (r *announcer) enter(ctx context.Context, st state) error {
 	if err := r.server.DeletePeer(ctx, &api.DeletePeerRequest{Address: r.Peer.Addr().String()}); err != nil {
 		return fmt.Errorf("forget peer %s: %w", r.Peer, err)
 	}
+	r.journal.forget(r.Peer.Addr())
 	return r.join(ctx)
 }
 

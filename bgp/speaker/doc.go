@@ -11,10 +11,13 @@
 // The speaker only listens, on a loopback port that it tells. The server's relay holds the real
 // connections and hands each peer's octets on from a loopback address of its own, by which the
 // speaker knows the neighbour. Every route of a session is told, also those that nobody may use:
-// judging is the server's part. Nothing is ever announced.
+// judging is the server's part. The speaker announces nothing.
 //
 // A session leaves nothing behind: when it ends the neighbour is taken out of gobgp and put in
 // again, so that the next one finds no stale routes, no half-remembered capabilities and no idle
 // time to sit out. Keeping what was learned, and deciding how often a peer may try, is the
 // server's part too.
+//
+// The package also has the other end of a session, for the demo: [Announce] is a router that does
+// nothing but announce some networks of its own.
 package speaker

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb/bgp"
 	"gslb/config"
 	"gslb/dns"
 	"gslb/dns/steer"
@@ -40,6 +41,7 @@ type server struct {
 	began     time.Time
 	open      bool // the sockets are
 	board     *health.Board
+	rib       *bgp.RIB
 	publisher *steer.Publisher
 	responder *dns.Responder
 	policy    *steer.Policy // in force; nil: none yet
@@ -71,10 +73,11 @@ func (w *world) clock() string {
 
 // boot starts the server, with what an earlier one saved.
 func (w *world) boot(saved []health.Saved) {
-	w.server = server{began: w.now, board: health.NewBoard(), responder: dns.NewResponder("sim", "sim"), counts: map[health.Key]int{}}
+	w.server = server{began: w.now, board: health.NewBoard(), rib: bgp.NewRIB(), responder: dns.NewResponder("sim", "sim"), counts: map[health.Key]int{}}
 	w.server.board.Restore(saved, w.now)
 	sources := steer.Sources{
 		Health: w.server.board.Latest,
+		Routes: w.server.rib.Latest,
 		Geo:    func() *geo.Map { return w.globe },
 	}
 	w.server.publisher = steer.NewPublisher(sources, w.tell)
@@ -109,7 +112,10 @@ func (w *world) load() error {
 		w.number, w.hash = w.number+1, policy.Hash()
 	}
 	w.server.policy = policy
-	w.server.publisher.Use(policy, w.number, w.now, func() { w.watch(policy.Targets()) })
+	w.server.publisher.Use(policy, w.number, w.now, func() {
+		w.watch(policy.Targets())
+		w.server.rib.Apply(policy.Partners(), policy.Peers(), w.now)
+	})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"net/netip"
 
 	"gslb/bgp"
@@ -91,4 +92,29 @@ func ipv4(bits uint32) netip.Addr {
 	var b [4]byte
 	binary.BigEndian.PutUint32(b[:], bits)
 	return netip.AddrFrom4(b)
+}
+
+// clothed is the blocks of IPv6 in which [embedded] finds an IPv4 address.
+var clothed = [...]netip.Prefix{
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+}
+
+// apart gives the bits of the widest block around an IPv6 address that has none of these blocks in
+// it; for an address inside one, the bits of that one.
+func apart(a netip.Addr) int {
+	n := 0
+	for _, p := range clothed {
+		n = max(n, min(common(a, p.Addr())+1, p.Bits()))
+	}
+	return n
+}
+
+// common counts the leading bits that two IPv6 addresses share.
+func common(a, b netip.Addr) int {
+	x, y := a.As16(), b.As16()
+	if high := binary.BigEndian.Uint64(x[:8]) ^ binary.BigEndian.Uint64(y[:8]); high != 0 {
+		return bits.LeadingZeros64(high)
+	}
+	return 64 + bits.LeadingZeros64(binary.BigEndian.Uint64(x[8:])^binary.BigEndian.Uint64(y[8:]))
 }

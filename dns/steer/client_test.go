@@ -62,3 +62,43 @@ func TestWhoTheClientIs(t *testing.T) {
 		})
 	}
 }
+
+func TestScopeCountsTheOtherFamily(t *testing.T) {
+	const config = `
+datacenters: {dc: {}}
+sites: {site: {}}
+partners: {p: {site: site, networks: [NETWORK]}}
+services: {s: {steer: [partners, datacenters], at: {dc: [192.0.2.1], site: [198.51.100.1]}}}
+zones: {ok.test: {ns: [ns.example.], services: {www: s}}}
+`
+	for _, tc := range []struct {
+		name    string
+		network string
+		ecs     string
+		scope   int
+	}{
+		{"IPv6 beside Teredo", "203.0.113.0/24", "2001:db8::/56", 21},
+		{"IPv6 beside 6to4", "203.0.113.0/24", "2003::/56", 16},
+		{"IPv6 beside NAT64", "203.0.113.0/24", "64:ff9b:1::/56", 48},
+		{"IPv6 far from all", "203.0.113.0/24", "2a00::/56", 5},
+		{"IPv6 of the other half", "203.0.113.0/24", "8000::/56", 1},
+		{"IPv6 with a longer block of its own", "203.0.113.0/24, \"2001:db8:100::/40\"", "2001:db8:100::/56", 40},
+		{"6to4", "203.0.113.0/24", "2002:cb00:7100::/48", 40},
+		{"6to4 too short to show the IPv4 inside", "203.0.113.0/24", "2002::/16", 16},
+		{"IPv4", "203.0.113.0/24", "198.18.0.0/24", 5},
+		{"IPv4 where only IPv6 matters", "\"2001:db8:100::/40\"", "198.18.0.0/24", 1},
+		{"6to4 where only IPv6 matters", "\"2001:db8:100::/40\"", "2002:cb00:7100::/48", 17},
+		{"nobody matters", "", "2a00::/56", 0},
+		{"nobody matters in IPv4", "", "198.18.0.0/24", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(t, strings.Replace(config, "NETWORK", tc.network, 1))
+			s := w.snapshot()
+			client := s.Client(netip.MustParseAddr("192.0.2.9"), steer.Subnet{Prefix: netip.MustParsePrefix(tc.ecs)})
+			d := steer.Decide(s, steer.Query{Client: client})
+			if got := client.Scope(d.Span); got != tc.scope {
+				t.Errorf("scope %d, want %d", got, tc.scope)
+			}
+		})
+	}
+}

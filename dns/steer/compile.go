@@ -29,6 +29,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c.compileMaps()
 	c.compileServices()
 	c.compileZones()
+	c.checkShadows()
 	return c.policy, c.problems
 }
 
@@ -56,17 +57,6 @@ func seedOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()
-}
-
-func (c *compiler) compilePartners() {
-	for _, p := range c.cfg.Partners {
-		site, ok := c.places[p.Site]
-		if !ok {
-			continue
-		}
-		c.policy.partners = append(c.policy.partners, partner{name: p.Name, site: site, shadow: p.Shadow, static: p.Networks})
-		c.policy.networks = append(c.policy.networks, p.Networks...)
-	}
 }
 
 func (c *compiler) compileMaps() {
@@ -130,6 +120,7 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 	slices.SortFunc(svc.members, func(a, b member) int { return cmp.Compare(a.place, b.place) })
 	var datacenters, rest []placeID
 	for _, m := range svc.members {
+		svc.at = append(svc.at, m.place)
 		p := c.policy.places[m.place]
 		if p.datacenter {
 			datacenters = append(datacenters, m.place)

@@ -14,7 +14,7 @@ import (
 // Event is a change that an operator wants to know of, in words. One event makes a line of the
 // log, an entry of the journal and, by its kind, a count of the metrics.
 type Event struct {
-	Kind  string // endpoint, place, service, drain, config, geo or routes
+	Kind  string // endpoint, place, service, drain, config or geo
 	Text  string
 	Grave bool // somebody may have to act
 	Attrs []slog.Attr
@@ -32,6 +32,7 @@ func Diff(old, now *Snapshot) []Event {
 	return append(events, diffServices(old, now)...)
 }
 
+// diffInputs leaves out the partners' routes: of these the sessions tell.
 func diffInputs(old, now *Snapshot) []Event {
 	var events []Event
 	if v := now.Version(); old.in.Config != now.in.Config {
@@ -39,9 +40,6 @@ func diffInputs(old, now *Snapshot) []Event {
 	}
 	if old.in.Geo != now.in.Geo {
 		events = append(events, Event{Kind: "geo", Text: "geo database in force: " + now.in.Geo.Name()})
-	}
-	if old.in.Routes != now.in.Routes {
-		events = append(events, Event{Kind: "routes", Text: fmt.Sprintf("partners' networks in force: %d prefixes", now.in.Routes.Len())})
 	}
 	return events
 }

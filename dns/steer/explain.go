@@ -49,14 +49,14 @@ func Explain(s *Snapshot, q Question) (lines []Line, span int, ours bool) {
 	name := q.Name
 	for range maxChain {
 		match := z.Find(name)
-		if match.Node != nil && match.Node.Service >= 0 && match.Kind != zone.Delegation {
+		if (match.Kind == zone.Exact || match.Kind == zone.Wildcard) && match.Node.Service >= 0 {
 			e := s.explainer(q, match.Node.Service)
 			lines, span = append(lines, e.lines(name, match)...), e.main.Span
 			break
 		}
 		line, next := staticLine(z, name, match)
 		lines = append(lines, line)
-		if next == "" || !next.Below(z.Origin()) {
+		if next == "" || !s.Follows(z, next) {
 			break
 		}
 		name = next
@@ -203,7 +203,7 @@ func (e *explainer) addRoute(l *Line, site placeID) {
 	p := e.s.in.Policy
 	for prefix, routes := range e.s.in.Routes.Covering(e.q.Client.Address) {
 		for _, r := range routes {
-			i := slices.IndexFunc(p.partners, func(x partner) bool { return x.name == r.Partner })
+			i := slices.IndexFunc(p.partners, func(x partner) bool { return x.Name == r.Partner })
 			if i < 0 || p.partners[i].shadow || p.partners[i].site != site {
 				continue
 			}

@@ -97,6 +97,13 @@ name=ns1.ok.test zone=ok.test records=A
 client=8.8.8.8 via=source
 name=nope.ok.test zone=ok.test records=none rcode=NXDOMAIN
 `},
+		{
+			name: "below a DNAME beside a service", asked: "x.www.ok.test", source: "8.8.8.8",
+			config: strings.Replace(cdn, "records: |\n", "records: |\n      www DNAME elsewhere\n", 1),
+			want: `
+client=8.8.8.8 via=source
+name=x.www.ok.test zone=ok.test records=DNAME
+`},
 		{name: "not our zone", asked: "example.", source: "8.8.8.8", want: "\nnot ours\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

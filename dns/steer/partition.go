@@ -18,10 +18,26 @@ type partition struct {
 	lists *lists
 }
 
-// at gives the list of a client, and the bits of the widest block around it with that list.
+// at gives the list of a client, and the bits of the widest block around it with that list. 0 bits
+// are all addresses of both families: a scope of 0 is taken for all networks (RFC 7871 section
+// 7.3.1). An IPv6 block counts the IPv4 addresses inside it (see [embedded]).
 func (p *partition) at(client netip.Addr) (l list, span int) {
 	n, span := p.table.Lookup(client)
+	switch {
+	case client.Is6():
+		if p.differs(netip.IPv4Unspecified(), n) {
+			span = max(span, apart(client))
+		}
+	case span == 0 && p.differs(netip.IPv6Unspecified(), n):
+		span = 1
+	}
 	return p.lists.all[n], span
+}
+
+// differs tells whether any address of a family, which is given by its first, has another list.
+func (p *partition) differs(first netip.Addr, n uint32) bool {
+	m, span := p.table.Lookup(first)
+	return span > 0 || m != n
 }
 
 // partnerPartition cuts by the routes of the partners that are steered by. The list of an address
@@ -59,7 +75,7 @@ func (p *Policy) sites() map[string]placeID {
 	sites := map[string]placeID{}
 	for _, partner := range p.partners {
 		if !partner.shadow {
-			sites[partner.name] = partner.site
+			sites[partner.Name] = partner.site
 		}
 	}
 	return sites

@@ -1,13 +1,13 @@
 package steer
 
 import (
-	"cmp"
 	"iter"
 	"net/netip"
 	"slices"
 	"time"
 
 	"gslb/bgp"
+	"gslb/bgp/rpki"
 	"gslb/config"
 	"gslb/dns/zone"
 	"gslb/health"
@@ -25,6 +25,9 @@ type Policy struct {
 	targets  []health.Target // every probe that some endpoint wants, in order of first mention
 	drains   []config.Drain
 	zones    map[zone.Name]*zone.Zone
+	peers    []bgp.Peer
+	local    bgp.Local
+	rpki     rpki.From
 	networks []netip.Prefix // every configured networks list: never bogus
 	explain  []netip.Prefix
 	nsid     string
@@ -42,10 +45,9 @@ type place struct {
 }
 
 type partner struct {
-	name   string
+	bgp.Partner
 	site   placeID
 	shadow bool
-	static []netip.Prefix
 }
 
 // Service is one service of a policy.
@@ -59,9 +61,10 @@ type Service struct {
 	pick         config.Pick
 	allDown      config.AllDown
 	maxAddresses int
-	members      []member // sorted by place
-	datacenters  list     // one tier
-	rest         list     // one tier
+	members      []member  // sorted by place
+	at           []placeID // those of members
+	datacenters  list      // one tier
+	rest         list      // one tier
 	hasIPv4      bool
 }
 
@@ -91,9 +94,7 @@ func (svc *Service) main() Family {
 }
 
 // member finds a place's part in the service.
-func (svc *Service) member(p placeID) (int, bool) {
-	return slices.BinarySearchFunc(svc.members, p, func(m member, p placeID) int { return cmp.Compare(m.place, p) })
-}
+func (svc *Service) member(p placeID) (int, bool) { return slices.BinarySearch(svc.at, p) }
 
 // Targets gives every probe that the policy wants run.
 func (p *Policy) Targets() []health.Target { return slices.Clone(p.targets) }
@@ -103,12 +104,30 @@ func (p *Policy) Targets() []health.Target { return slices.Clone(p.targets) }
 func (p *Policy) Routes() []bgp.Route {
 	var routes []bgp.Route
 	for _, partner := range p.partners {
-		for _, prefix := range partner.static {
-			routes = append(routes, bgp.Route{Prefix: prefix, Partner: partner.name, Preference: bgp.DefaultPreference})
+		for _, prefix := range partner.Networks {
+			routes = append(routes, bgp.Route{Prefix: prefix, Partner: partner.Name, Preference: bgp.DefaultPreference})
 		}
 	}
 	return routes
 }
+
+// Partners gives every partner, with what is believed of it.
+func (p *Policy) Partners() []bgp.Partner {
+	partners := make([]bgp.Partner, len(p.partners))
+	for i, partner := range p.partners {
+		partners[i] = partner.Partner
+	}
+	return partners
+}
+
+// Peers gives every BGP session that the policy wants, and Local our side of all of them.
+func (p *Policy) Peers() []bgp.Peer { return slices.Clone(p.peers) }
+
+// Local is our side of every BGP session.
+func (p *Policy) Local() bgp.Local { return p.local }
+
+// RPKI says by whose word the origins of routes are judged.
+func (p *Policy) RPKI() rpki.From { return p.rpki }
 
 // Hash names the content of the configuration; see [config.Config.Hash].
 func (p *Policy) Hash() string { return p.hash }

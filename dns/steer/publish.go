@@ -2,7 +2,6 @@ package steer
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +20,7 @@ const settle = 10 * time.Millisecond
 // change is lost and none is queued.
 type Sources struct {
 	Health  func() *health.Report
+	Routes  func() *bgp.Table
 	Geo     func() *geo.Map
 	Changed []<-chan struct{}
 }
@@ -35,13 +35,12 @@ type Publisher struct {
 	mu     sync.Mutex // held while a snapshot is made
 	config uint64
 	policy *Policy
-	routes *bgp.Table
 }
 
 // NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
 // called by several goroutines. Latest gives nil until the first Use.
 func NewPublisher(sources Sources, tell func([]Event)) *Publisher {
-	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1), routes: bgp.NewTable(0, nil)}
+	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1)}
 }
 
 // Latest is the newest snapshot.
@@ -49,13 +48,11 @@ func (p *Publisher) Latest() *Snapshot { return p.latest.Load() }
 
 // Use puts another policy in force and returns when answers come from it. Meanwhile prepare is
 // called, at a moment when no snapshot is made: there the caller hands the policy's targets to the
-// checker, whose report thus never meets a policy that it does not belong to.
+// checker and its partners to the RIB, whose reports and tables thus never meet a policy that they
+// do not belong to.
 func (p *Publisher) Use(policy *Policy, number uint64, now time.Time, prepare func()) {
 	p.mu.Lock()
 	prepare()
-	if routes := policy.Routes(); p.policy == nil || !slices.Equal(routes, p.policy.Routes()) {
-		p.routes = bgp.NewTable(p.routes.Version()+1, routes)
-	}
 	p.policy, p.config = policy, number
 	events := p.build(now)
 	p.mu.Unlock()
@@ -87,7 +84,7 @@ func (p *Publisher) report(events []Event) {
 func (p *Publisher) build(now time.Time) []Event {
 	prev := p.latest.Load()
 	next := Build(Inputs{
-		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.routes, Geo: p.sources.Geo(), Now: now,
+		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.sources.Geo(), Now: now,
 	}, prev)
 	p.latest.Store(next)
 	return Diff(prev, next)

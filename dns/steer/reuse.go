@@ -52,5 +52,5 @@ func samePlaces(p, q *Policy) bool { return p == q || slices.Equal(p.places, q.p
 
 // sameRoads tells whether the routes of two partners lead to the same site.
 func sameRoads(a, b partner) bool {
-	return a.name == b.name && a.site == b.site && a.shadow == b.shadow
+	return a.Name == b.Name && a.site == b.site && a.shadow == b.shadow
 }

@@ -77,6 +77,13 @@ func (s *Snapshot) Expiry() time.Time { return s.expiry }
 // Zone finds the zone that a name lies in.
 func (s *Snapshot) Zone(name zone.Name) (*zone.Zone, bool) { return s.in.Policy.Zone(name) }
 
+// Follows tells whether an alias of a zone is followed to a name: while it is this zone's to answer
+// for or to refer on, and no other zone of ours has it.
+func (s *Snapshot) Follows(z *zone.Zone, name zone.Name) bool {
+	closest, _ := s.Zone(name)
+	return closest == z || z.Find(name).Kind == zone.Delegation
+}
+
 // Client settles whom a query is answered for.
 func (s *Snapshot) Client(source netip.Addr, subnet Subnet) Client {
 	return s.in.Policy.Client(source, subnet)
