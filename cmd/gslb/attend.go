@@ -63,6 +63,12 @@ func (d *daemon) deps() admin.Deps {
 		Reload:   d.Reload,
 		Counts:   d.responder.Counts,
 		Happened: d.keeper.happened,
+
+		Routes:    d.peering.rib.Latest,
+		Peers:     d.peering.sessions.Peers,
+		Listeners: d.peering.sessions.Listeners,
+		RPKI:      d.peering.vrps.Views,
+		Reset:     d.peering.sessions.Reset,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/geo"
 	"gslb/health"
 )
 
@@ -19,7 +20,7 @@ func newCheck(o *options) *cobra.Command {
 		Short: "Tell every problem of a configuration, or what it says",
 		Long: `Tell every problem of a configuration, each with its file, line and column, or sum up what it says.
 
-Nothing is touched but the configuration's files; the exit code is 1 when there are errors.`,
+Nothing is touched but the configuration's files and the databases that it names; the exit code is 1 when there are errors.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			file := o.file
@@ -30,7 +31,12 @@ Nothing is touched but the configuration's files; the exit code is 1 when there 
 			for _, p := range problems {
 				fmt.Fprintln(c.ErrOrStderr(), p)
 			}
-			if wrong := len(mistakes(problems)); wrong > 0 {
+			wrong := len(mistakes(problems))
+			if err := openGeo(cfg); err != nil {
+				fmt.Fprintln(c.ErrOrStderr(), err)
+				wrong++
+			}
+			if wrong > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", file, count(wrong, "error"))
 				return errTold
 			}
@@ -38,6 +44,17 @@ Nothing is touched but the configuration's files; the exit code is 1 when there 
 			return nil
 		},
 	}
+}
+
+// openGeo says when the geo databases that a configuration names cannot be used. The built-in one can.
+func openGeo(cfg *config.Config) error {
+	if cfg.Geo.ASN == "" && (cfg.Geo.Database == "" || cfg.Geo.Database == "builtin") {
+		return nil
+	}
+	if _, err := geo.Open(geo.Files(cfg.Geo)); err != nil {
+		return located(cfg, "geo", err)
+	}
+	return nil
 }
 
 // summary puts into words what a good configuration says.

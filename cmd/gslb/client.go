@@ -19,6 +19,7 @@ import (
 // client asks the running server.
 type client struct {
 	address netip.AddrPort
+	doubt   string // why the address may be another; empty: it is sure
 }
 
 // answerTime bounds how long a command waits for the server. A reload of a large configuration takes
@@ -32,16 +33,27 @@ var errNotRunning = errors.New("is it running?")
 // configuration do not hinder.
 func findServer(file string) (client, error) {
 	cfg, problems := config.Load(file)
-	for _, p := range mistakes(problems) {
+	wrong := mistakes(problems)
+	for _, p := range wrong {
 		unreadable := p.Pos == config.Pos{File: file}
 		if unreadable || strings.HasPrefix(p.Path, "admin") {
 			return client{}, errors.New(p.String())
 		}
 	}
+	doubt := ""
+	if len(wrong) > 0 && cfg.At("admin") == (config.Pos{}) {
+		if door, ok := config.LoadAdmin(file); ok {
+			cfg.Admin = door
+		} else {
+			doubt = "\nadmin.listen may be another: " + wrong[0].String()
+		}
+	}
 	if !cfg.Admin.Listen.IsValid() {
 		return client{}, fmt.Errorf("no server can be asked: admin.listen is off in %s", file)
 	}
-	return clientOf(cfg), nil
+	server := clientOf(cfg)
+	server.doubt = doubt
+	return server, nil
 }
 
 // clientOf gives the client of a configuration's server. A door that is open on every address is
@@ -55,7 +67,7 @@ func clientOf(cfg *config.Config) client {
 	default:
 		address = netip.AddrPortFrom(netip.IPv6Loopback(), address.Port())
 	}
-	return client{address}
+	return client{address: address}
 }
 
 // get asks and reads the answer into a value.
@@ -81,7 +93,7 @@ func (c client) ask(ctx context.Context, method, path string, query url.Values, 
 	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // by no proxy
 	response, err := direct.Do(request)
 	if err != nil {
-		return fmt.Errorf("gslb is not answering on %s (admin.listen): %w", c.address, errNotRunning)
+		return fmt.Errorf("gslb is not answering on %s (admin.listen): %w%s", c.address, errNotRunning, c.doubt)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

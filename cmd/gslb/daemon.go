@@ -36,6 +36,7 @@ type daemon struct {
 	world     *geo.Source
 	board     *health.Board
 	runner    *health.Runner
+	peering   *peering
 	publisher *steer.Publisher
 	responder *dns.Responder
 	server    *dns.Server
@@ -64,7 +65,7 @@ type fixed struct {
 }
 
 // shutdownTime bounds how long the end of a daemon takes. The disk may hang.
-const shutdownTime = 1500 * time.Millisecond
+const shutdownTime = 5 * time.Second
 
 // newDaemon makes a daemon that has everything but its DNS sockets. Problems of the configuration,
 // also warnings, are given back in any case; the error is any other reason why there is no daemon.
@@ -101,14 +102,14 @@ func (d *daemon) open(cfg *config.Config) (err error) {
 		d.log.Error("state lost", "cause", notice)
 	}
 	if d.world, err = geo.NewSource(geo.Files(cfg.Geo), d.log); err != nil {
-		return err
+		return located(cfg, "geo", err)
 	}
 	listen := cfg.Admin.Listen
 	if !listen.IsValid() {
 		return nil
 	}
 	if d.door, err = net.Listen("tcp", listen.String()); err != nil {
-		return fmt.Errorf("admin.listen: %w", err)
+		return located(cfg, "admin.listen", err)
 	}
 	if !listen.Addr().IsLoopback() {
 		d.log.Warn("admin door open to the network: it has no log-in", "address", listen)
@@ -119,13 +120,16 @@ func (d *daemon) open(cfg *config.Config) (err error) {
 // assemble puts the parts together.
 func (d *daemon) assemble() {
 	d.board = health.NewBoard()
-	d.keeper = newKeeper(d.store, d.board, d.log)
+	d.peering = newPeering(d.log, d.record)
+	d.keeper = newKeeper(d.store, d.board, d.peering.rib, d.log)
+	d.peering.restore(d.keeper.routes())
 	d.board.Restore(d.keeper.windows(), d.started)
 	d.runner = health.NewRunner(d.board, health.Probe, d.log)
 	d.publisher = steer.NewPublisher(steer.Sources{
 		Health:  d.board.Latest,
+		Routes:  d.peering.rib.Latest,
 		Geo:     d.world.Latest,
-		Changed: []<-chan struct{}{d.board.Changed(), d.world.Changed()},
+		Changed: []<-chan struct{}{d.board.Changed(), d.world.Changed(), d.peering.rib.Changed()},
 	}, d.tell)
 	host, err := os.Hostname()
 	if err != nil {
@@ -146,8 +150,12 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 
 // use makes answers come from a policy. It returns when they do.
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
-	d.keeper.follow(number, cfg.Hash(), shortestInterval(cfg))
-	d.publisher.Use(policy, number, time.Now(), func() { d.runner.Apply(policy.Targets()) })
+	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg))
+	now := time.Now()
+	d.publisher.Use(policy, number, now, func() {
+		d.runner.Apply(policy.Targets())
+		d.peering.use(policy, now)
+	})
 }
 
 // Run serves until ctx ends, or something that it cannot do without fails.
@@ -155,7 +163,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	var crew sync.WaitGroup
-	for _, run := range []func(context.Context) error{d.runner.Run, d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend} {
+	for _, run := range []func(context.Context) error{d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend} {
 		crew.Go(func() {
 			if err := run(inner); err != nil {
 				d.log.Error("part of the server ended", "cause", err)
@@ -169,7 +177,7 @@ func (d *daemon) Run(ctx context.Context) error {
 		stop()
 		crew.Wait()
 		d.record("server", "gslb stopped")
-		d.keeper.flush()
+		d.keeper.finish()
 		ended <- errors.Join(closing, d.close())
 	}()
 	select {
@@ -239,8 +247,8 @@ func (d *daemon) listen() error {
 	if now.open {
 		return nil
 	}
-	if err := d.server.Listen(now.config.Server.Listen); err != nil {
-		return err
+	if err := d.server.Listen(d.listenOn(now.config)); err != nil {
+		return located(now.config, "server.listen", err)
 	}
 	now.open = true
 	d.latest.Store(&now)
@@ -268,11 +276,12 @@ func (d *daemon) record(kind, text string) {
 	d.keeper.add(state.Event{Time: time.Now(), Kind: kind, Text: text})
 }
 
-// shortestInterval is how often windows are saved.
-func shortestInterval(cfg *config.Config) time.Duration {
-	shortest := time.Minute
+// saveInterval is how often windows are saved: so often that, with the time that it takes, it is at
+// least once in the shortest interval of a check.
+func saveInterval(cfg *config.Config) time.Duration {
+	shortest := 2 * time.Minute
 	for _, c := range cfg.Checks {
 		shortest = min(shortest, c.Interval)
 	}
-	return max(shortest, time.Second)
+	return max(shortest/2, keeperRest)
 }

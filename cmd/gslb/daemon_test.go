@@ -18,6 +18,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb/bgp"
 	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns/admin"
@@ -324,7 +325,7 @@ func TestConfigNumberIsKeptOverARestartAndGrowsWithAnEdit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return store, newKeeper(store, health.NewBoard(), slog.New(slog.DiscardHandler))
+		return store, newKeeper(store, health.NewBoard(), bgp.NewRIB(), slog.New(slog.DiscardHandler))
 	}
 	for i, run := range []struct {
 		hash string

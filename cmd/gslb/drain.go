@@ -62,7 +62,7 @@ func (d *drain) run(c *cobra.Command) error {
 	}
 	cfg, problems := config.Load(*d.file)
 	if err := known(cfg, d.Target, d.Service); err != nil {
-		return err
+		return errors.Join(mistakes(problems).Err(), err)
 	}
 	if d.print {
 		_, err := c.OutOrStdout().Write(config.DrainText(d.Drain))

@@ -36,7 +36,7 @@ func newEvents(o *options) *cobra.Command {
 				return writeJSON(c.OutOrStdout(), events)
 			}
 			for _, e := range events {
-				fmt.Fprintln(c.OutOrStdout(), e.Time.Local().Format("2006-01-02 15:04:05"), e.Text)
+				fmt.Fprintln(c.OutOrStdout(), e.Time.Local().Format("2006-01-02 15:04:05"), eventWords(e))
 			}
 			return nil
 		},
@@ -45,4 +45,12 @@ func newEvents(o *options) *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 100, "at most this `number` of the newest events")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// eventWords is the text of an event, with the address where a place may have several.
+func eventWords(e admin.Event) string {
+	if endpoint := e.Fields["endpoint"]; endpoint != "" {
+		return e.Text + " (" + endpoint + ")"
+	}
+	return e.Text
 }

@@ -14,31 +14,34 @@ import (
 )
 
 const (
-	// followTime is how long a command waits for a running server to take up what it wrote.
+	// followTime is how long a command goes on asking a running server to take up what it wrote.
 	followTime = 2 * time.Second
-	followStep = 20 * time.Millisecond
+	followStep = 100 * time.Millisecond
 )
 
-// followUp tells when a change of the configuration's files is in force: when the running server works
-// by the same content.
+// followUp has the running server take up a change of the configuration's files, and tells when it is
+// in force: when the server works by what the files hold. Others may be changing them too, so they are
+// read again each time.
 func followUp(c *cobra.Command, file, change string) error {
-	cfg, _ := config.Load(file)
 	server, err := findServer(file)
 	if err != nil {
 		return later(c, change, err)
 	}
 	for deadline := time.Now().Add(followTime); ; time.Sleep(followStep) {
-		s, err := get[admin.Status](c.Context(), server, "/v1/status", nil)
+		outcome, err := server.reload(c.Context())
+		cfg, _ := config.Load(file)
 		switch {
 		case errors.Is(err, errNotRunning):
 			return later(c, change, err)
 		case err != nil:
 			return err
-		case s.Config.Hash == cfg.Hash():
-			fmt.Fprintf(c.OutOrStdout(), "in force on this server only: %s (config %d:%s)\n", change, s.Config.Number, s.Config.Hash)
+		case outcome.Hash == cfg.Hash():
+			fmt.Fprintf(c.OutOrStdout(), "in force on this server only: %s (config %d:%s)\n", change, outcome.Number, outcome.Hash)
 			return nil
+		case outcome.Outcome == admin.Refused:
+			return fmt.Errorf("not in force: the server refused the configuration:\n%s", strings.Join(outcome.Problems, "\n"))
 		case time.Now().After(deadline):
-			return notTaken(s, file)
+			return notTaken(c, server, file)
 		}
 	}
 }
@@ -48,11 +51,12 @@ func later(c *cobra.Command, change string, why error) error {
 	return nil
 }
 
-// notTaken says why the server has not taken up what was written.
-func notTaken(s admin.Status, file string) error {
-	if r := s.Config.Refused; r != nil {
-		return fmt.Errorf("not in force: the server refused the configuration:\n%s", strings.Join(r.Problems, "\n"))
+// notTaken says that the server works by something else than what was written.
+func notTaken(c *cobra.Command, server client, file string) error {
+	s, err := get[admin.Status](c.Context(), server, "/v1/status", nil)
+	if err != nil {
+		return err
 	}
 	ours, _ := filepath.Abs(file)
-	return fmt.Errorf("not in force: after %s the server, which runs %s, has not taken up %s", followTime, s.Config.File, ours)
+	return fmt.Errorf("not in force: the server on %s (admin.listen) runs %s, and has not taken up %s", server.address, s.Config.File, ours)
 }

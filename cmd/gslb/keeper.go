@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"gslb/bgp"
 	"gslb/config/state"
 	"gslb/health"
 )
@@ -16,6 +17,7 @@ import (
 // Buckets and keys of the state file.
 const (
 	windowsBucket = "windows" // a health.Saved for each endpoint and check
+	routesBucket  = "routes"  // what bgp.RIB saves
 	metaBucket    = "meta"
 	configKey     = "config" // a numbered
 )
@@ -28,6 +30,7 @@ const (
 	pendingEvents  = 4096 // that wait for the disk; the oldest are given up first
 	keeperInterval = time.Second
 	keeperRest     = 100 * time.Millisecond // between two writes: a storm of events costs few
+	routesInterval = 5 * time.Second        // between two writes of routes
 	keeperShare    = 4                      // rest at least so many times as long as the write took
 )
 
@@ -37,6 +40,7 @@ const (
 type keeper struct {
 	store *state.Store
 	board *health.Board
+	rib   *bgp.RIB
 	log   *slog.Logger
 	wake  chan struct{} // one slot
 
@@ -49,6 +53,8 @@ type keeper struct {
 
 	// owned by the goroutine of Run, and after it by whoever flushes
 	saved   numbered
+	routed  time.Time  // when routes were saved last
+	table   *bgp.Table // that they were of
 	failing bool
 	trimmed time.Time
 }
@@ -59,8 +65,8 @@ type numbered struct {
 	Hash   string `json:"hash"`
 }
 
-func newKeeper(store *state.Store, board *health.Board, log *slog.Logger) *keeper {
-	return &keeper{store: store, board: board, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
+func newKeeper(store *state.Store, board *health.Board, rib *bgp.RIB, log *slog.Logger) *keeper {
+	return &keeper{store: store, board: board, rib: rib, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
 }
 
 // happened counts the events since the start, by kind.
@@ -86,6 +92,15 @@ func (k *keeper) windows() []health.Saved {
 		windows = append(windows, s)
 	}
 	return windows
+}
+
+// routes gives what an earlier process saved of the partners' routes.
+func (k *keeper) routes() map[string][]byte {
+	all, err := k.store.All(routesBucket)
+	if err != nil {
+		k.log.Error("routes lost", "cause", err)
+	}
+	return all
 }
 
 // number gives the number of a configuration at the start: that of last time if it is the same,
@@ -167,7 +182,7 @@ func (k *keeper) flush() {
 	if lost > 0 {
 		k.log.Warn("journal has a gap", "events", lost)
 	}
-	err := errors.Join(k.saveWindows(), k.saveConfig(config))
+	err := errors.Join(k.saveWindows(), k.saveConfig(config), k.saveRoutes())
 	if appended := k.store.Append(events...); appended != nil {
 		err = errors.Join(err, appended)
 		k.putBack(events)
@@ -177,6 +192,12 @@ func (k *keeper) flush() {
 		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journalAge), journalLength))
 	}
 	k.tell(err)
+}
+
+// finish writes everything that there is, once Run has ended.
+func (k *keeper) finish() {
+	k.routed = time.Time{}
+	k.flush()
 }
 
 func (k *keeper) saveWindows() error {
@@ -189,6 +210,25 @@ func (k *keeper) saveWindows() error {
 		windows[s.Address.String()+" "+s.Name] = value
 	}
 	return k.store.PutAll(windowsBucket, windows)
+}
+
+// saveRoutes writes the routes when there may be others, or, since they are confirmed with every
+// moment that their sessions stand, when the last time is a while ago.
+func (k *keeper) saveRoutes() error {
+	now := time.Now()
+	t := k.rib.Latest()
+	if since := now.Sub(k.routed); since < routesInterval || (t == k.table && since < time.Minute) {
+		return nil
+	}
+	routes, err := k.rib.Save(now)
+	if err == nil {
+		err = k.store.PutAll(routesBucket, routes)
+	}
+	if err == nil {
+		k.table = t
+	}
+	k.routed = now
+	return err
 }
 
 func (k *keeper) saveConfig(config numbered) error {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gslb/bgp"
+	"gslb/config"
 	"gslb/config/state"
 	"gslb/health"
 )
@@ -53,7 +55,7 @@ func journal(t *testing.T, store *state.Store) []string {
 func TestFailingDiskIsToldOnceAndLosesNothingWhenItHeals(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.db")
 	var log bytes.Buffer
-	k := newKeeper(openStore(t, file), health.NewBoard(), plainLog(&log))
+	k := newKeeper(openStore(t, file), health.NewBoard(), bgp.NewRIB(), plainLog(&log))
 	if err := k.store.Close(); err != nil { // from here on, every write fails
 		t.Fatal(err)
 	}
@@ -76,7 +78,7 @@ func TestFailingDiskIsToldOnceAndLosesNothingWhenItHeals(t *testing.T) {
 
 func TestJournalGivesUpTheOldestWhenTheDiskIsTooSlow(t *testing.T) {
 	var log bytes.Buffer
-	k := newKeeper(openStore(t, filepath.Join(t.TempDir(), "state.db")), health.NewBoard(), plainLog(&log))
+	k := newKeeper(openStore(t, filepath.Join(t.TempDir(), "state.db")), health.NewBoard(), bgp.NewRIB(), plainLog(&log))
 	defer k.store.Close()
 	for i := range pendingEvents + 2 {
 		k.add(state.Event{Time: time.Now(), Kind: "drain", Text: fmt.Sprint("event ", i)})
@@ -98,7 +100,7 @@ func TestWindowsOutliveTheProcess(t *testing.T) {
 	now := time.Now()
 	begin := func() (*keeper, *health.Board) {
 		board := health.NewBoard()
-		k := newKeeper(openStore(t, file), board, slog.New(slog.DiscardHandler))
+		k := newKeeper(openStore(t, file), board, bgp.NewRIB(), slog.New(slog.DiscardHandler))
 		board.Restore(k.windows(), now)
 		board.Apply([]health.Target{target}, now)
 		return k, board
@@ -116,5 +118,14 @@ func TestWindowsOutliveTheProcess(t *testing.T) {
 	defer k.store.Close()
 	if got := board.Latest().Endpoint(target.Key()); !got.Since.Equal(want.Since) || got.Bits != want.Bits || got.Verdict != health.Withdrawn || got.Cause != want.Cause {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestWindowsAreSavedAtLeastOnceAnInterval(t *testing.T) {
+	for _, interval := range []time.Duration{time.Hour, 10 * time.Second, time.Second, 300 * time.Millisecond} {
+		cfg := &config.Config{Checks: []config.Check{{Interval: 24 * time.Hour}, {Interval: interval}}}
+		if every := saveInterval(cfg); every > interval/2 || every < keeperRest {
+			t.Errorf("with a check each %s, windows are saved each %s", interval, every)
+		}
 	}
 }

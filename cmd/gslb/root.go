@@ -65,6 +65,20 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
+// noCommand says that a word is none of the commands.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return unknown("command", args[0], names)
+}
+
 // options are the flags that every command has.
 type options struct{ file string }
 
@@ -77,7 +91,7 @@ func newRoot() *cobra.Command {
 		Short:         "A global DNS traffic manager: an authoritative server that decides which site each client gets",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          noCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			c.SetOut(c.ErrOrStderr())
 			if err := c.Help(); err != nil {
@@ -90,7 +104,8 @@ func newRoot() *cobra.Command {
 		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
 	root.AddCommand(
 		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o),
-		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(),
+		newPartners(&o), newRoutes(&o), newPartnerKit(&o),
+		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
 	)
 	return root
 }

@@ -21,25 +21,29 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gslb": main})
+	testscript.Main(m, map[string]func(){
+		"gslb": main,
+		"exe":  main, // the base of /proc/self/exe, by which a server starts its speaker
+	})
 }
 
 // TestScripts runs the program as an operator does, with the real dig.
 //
 // Beside testscript's own commands, the scripts have:
 //
-//	ports FILE...          sets $DNS, $ADMIN and $WEB to free ports, and puts them and $GLOBE into the files
+//	ports FILE...          sets $DNS, $ADMIN, $WEB and $BGP to free ports, and puts them and $GLOBE into the files
 //	expand FILE...         puts them into other files
 //	endpoint ADDRESS CODE  has a web server on ADDRESS:$WEB answer with a status; with 0 it never answers
 //	await PATTERN COMMAND  runs a command again and again until what it prints matches; "! await": no longer matches
 //	signal NAME            sends HUP or TERM to the server
 //	exitcode N COMMAND     runs a command, whose exit code must be N
+//	[installed:PROGRAM]    tells whether a program is there; where $CI is true, it has to be
 //
 // $GLOBE is a geo database of the networks for documentation: 203.0.113.0/24 and 2001:db8:a::/48 are in
 // Moscow, 198.51.100.0/24 is in Novosibirsk.
 func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("dig"); err != nil {
-		if ci, _ := strconv.ParseBool(os.Getenv("CI")); ci {
+		if inCI() {
 			t.Fatal("dig is not installed (bind9-dnsutils)")
 		}
 		t.Skip("dig is not installed (bind9-dnsutils)")
@@ -51,6 +55,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", e.Getenv("PATH")+string(filepath.ListSeparator)+sbin)
 			e.Setenv("GLOBE", globe)
 			e.Setenv("GSLB_CONFIG", "gslb.yaml")
 			e.Setenv("USER", "nikita")
@@ -62,12 +67,13 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ports": cmdPorts, "expand": cmdExpand, "endpoint": cmdEndpoint, "await": cmdAwait, "signal": cmdSignal, "exitcode": cmdExitCode,
 		},
+		Condition:     installed,
 		UpdateScripts: *update,
 	})
 }
 
 func cmdPorts(ts *testscript.TestScript, _ bool, files []string) {
-	for _, name := range []string{"DNS", "ADMIN", "WEB"} {
+	for _, name := range []string{"DNS", "ADMIN", "WEB", "BGP"} {
 		ts.Setenv(name, strconv.Itoa(freePort(ts.Fatalf)))
 	}
 	cmdExpand(ts, false, files)
@@ -190,6 +196,30 @@ func cmdExitCode(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s: exit code %d, want %s\n%s", strings.Join(args[1:], " "), code, args[0], ts.ReadFile("stderr"))
 	}
 }
+
+func inCI() bool {
+	ci, _ := strconv.ParseBool(os.Getenv("CI"))
+	return ci
+}
+
+// installed is the condition [installed:PROGRAM]. Where $CI is true, a program that is missing is an error.
+func installed(condition string) (bool, error) {
+	program, ok := strings.CutPrefix(condition, "installed:")
+	if !ok {
+		return false, fmt.Errorf("there is no condition %q", condition)
+	}
+	_, err := exec.LookPath(program)
+	if err != nil {
+		_, err = exec.LookPath(filepath.Join(sbin, program))
+	}
+	if err != nil && inCI() {
+		return false, fmt.Errorf("%s is not installed", program)
+	}
+	return err == nil, nil
+}
+
+// sbin is where Debian has daemons, outside the PATH of most users.
+const sbin = "/usr/sbin"
 
 func freeAddress(t *testing.T) string {
 	t.Helper()

@@ -31,8 +31,12 @@ func (d *daemon) reload(why cause) admin.Reload {
 	if lines := texts(mistakes(problems)); len(lines) > 0 {
 		return d.refuse(lines, why)
 	}
-	if alike(cfg, d.latest.Load().config) {
+	now := d.latest.Load().config
+	if alike(cfg, now) {
 		return d.keep(why)
+	}
+	if len(cfg.Zones) == 0 && len(now.Zones) > 0 {
+		return d.refuse([]string{emptied(cfg)}, why)
 	}
 	if err := d.turn(cfg, policy); err != nil {
 		return d.refuse([]string{err.Error()}, why)
@@ -50,6 +54,19 @@ func alike(a, b *config.Config) bool {
 	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && a.Admin == b.Admin
 }
 
+// emptied says that a configuration has lost all its zones. A file that is just being written, or that
+// a full disk cut off, looks like one: nothing is asked for and nothing is wrong.
+func emptied(cfg *config.Config) string {
+	pos := cfg.At("zones")
+	if pos == (config.Pos{}) {
+		pos.File = cfg.File
+	}
+	return config.Problem{
+		Pos: pos, Path: "zones",
+		Message: "none are left, so that no question would be answered any more: if that is meant, restart the server",
+	}.String()
+}
+
 // turn puts another configuration in force, or changes nothing.
 func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	now := *d.latest.Load()
@@ -57,7 +74,7 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 		return located(cfg, "geo", err)
 	}
 	if now.open {
-		if err := d.server.Listen(cfg.Server.Listen); err != nil {
+		if err := d.server.Listen(d.listenOn(cfg)); err != nil {
 			return errors.Join(located(cfg, "server.listen", err), d.world.Use(geo.Files(now.config.Geo)))
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,10 +18,10 @@ func newUndrain(o *options) *cobra.Command {
 		Args:  one("place"),
 		RunE: func(c *cobra.Command, args []string) error {
 			place := args[0]
-			cfg, _ := config.Load(o.file)
+			cfg, problems := config.Load(o.file)
 			if !drained(cfg, place, service) {
 				if err := known(cfg, place, service); err != nil {
-					return err
+					return errors.Join(mistakes(problems).Err(), err)
 				}
 			}
 			path, err := config.RemoveDrain(o.file, place, service)

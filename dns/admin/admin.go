@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
+	"gslb/bgp"
+	"gslb/bgp/rpki"
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/steer"
@@ -23,16 +26,25 @@ type Deps struct {
 	Reload   func(context.Context) (Reload, error) // waits for the outcome
 	Counts   *dns.Counts
 	Happened func() map[string]uint64 // events since the start, by kind
+
+	Routes    func() *bgp.Table          // the newest one; never nil
+	Peers     func() []bgp.PeerView      // every BGP session
+	Listeners func() []bgp.ListenView    // where partners may open sessions
+	RPKI      func() []rpki.View         // where origins are judged by
+	Reset     func(peer netip.Addr) bool // begins a peer's session anew; false: there is no such peer
 }
 
 // New makes the handler.
 func New(d Deps) http.Handler {
-	h := &handler{d}
+	h := &handler{Deps: d}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", h.status)
 	mux.HandleFunc("GET /v1/explain", h.explain)
 	mux.HandleFunc("GET /v1/events", h.events)
 	mux.HandleFunc("GET /v1/drain", h.drain)
+	mux.HandleFunc("GET /v1/partners", h.partners)
+	mux.HandleFunc("POST /v1/partners/reset", h.resetPartner)
+	mux.HandleFunc("GET /v1/routes", h.routes)
 	mux.HandleFunc("GET /v1/version", h.version)
 	mux.HandleFunc("POST /v1/reload", h.reload)
 	mux.HandleFunc("GET /healthz", h.healthz)
@@ -41,7 +53,10 @@ func New(d Deps) http.Handler {
 	return ownHost(d.Listen, http.NewCrossOriginProtection().Handler(mux))
 }
 
-type handler struct{ Deps }
+type handler struct {
+	Deps
+	counted atomic.Pointer[counted] // of the newest table that somebody asked about
+}
 
 // Version is what GET /v1/version gives.
 type Version struct {

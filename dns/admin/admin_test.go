@@ -46,7 +46,7 @@ type world struct {
 	events func(since time.Time, limit int) ([]state.Event, error)
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(text)})
 	policy, more := steer.Compile(cfg)

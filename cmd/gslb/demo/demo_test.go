@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gslb/bgp"
 	"gslb/config"
 	"gslb/dns/admin"
 	"gslb/dns/steer"
@@ -29,7 +30,9 @@ var update = flag.Bool("update", false, "write golden files anew")
 
 // stillWorld is a world whose places are not open.
 func stillWorld() *world {
-	w := &world{web: port{8080, 8080}, dns: claim{port: port{5353, 5353}}, admin: claim{port: port{8054, 8053}}}
+	w := &world{
+		web: port{8080, 8080}, dns: claim{port: port{5353, 5353}}, admin: claim{port: port{8054, 8053}}, bgp: claim{port: port{1790, 1790}},
+	}
 	for i, s := range sites() {
 		w.places = append(w.places, &place{site: s, address: netip.AddrPortFrom(neighbour(byte(i+1)), 8080)})
 	}
@@ -145,7 +148,7 @@ func TestTakesTheNextFreePort(t *testing.T) {
 		"the usual one":     {func(uint16) error { return nil }, 53, "", nil},
 		"two are taken":     {func(n uint16) error { return map[bool]error{true: taken}[n < 55] }, 55, "port 53 is taken", nil},
 		"none may be had":   {func(uint16) error { return denied }, 53, "", denied},
-		"everything is not": {func(uint16) error { return taken }, 0, "port 0 is taken", taken},
+		"everything is not": {func(uint16) error { return taken }, 0, "", taken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _, err := firstFree(53, func(n uint16) (string, error) { return "", c.open(n) })
@@ -194,12 +197,15 @@ func TestLinesAreSplitAsShellsDo(t *testing.T) {
 }
 
 func TestTypedMistakesAreAnswered(t *testing.T) {
-	y := typist{world: stillWorld(), tell: newTeller(io.Discard, false)}
+	y := typist{world: stillWorld(), router: &router{partner: sibtel(port{1790, 1790})}, tell: newTeller(io.Discard, false)}
 	for line, want := range map[string]string{
 		"brek msk-1":        `there is no "brek" (did you mean break?)`,
 		"break":             "which place? One of msk-1, msk-2, fra, nsk, or all",
 		"break msk-1 msk-2": "which place? One of msk-1, msk-2, fra, nsk, or all",
 		"gslb break moon":   "which place? One of msk-1, msk-2, fra, nsk, or all",
+		"sever":             "which partner? There is sibtel",
+		"withdraw msk-1":    "which partner? There is sibtel",
+		"gslb sever sibtel": "sibtel's router does not run; restore sibtel starts it again",
 		"dig www.demo.test": "dig is for another terminal: this one is the demo's",
 		"xyzzy":             `there is no "xyzzy"; help tells what there is`,
 	} {
@@ -256,6 +262,7 @@ type fakeServer struct {
 	version string
 	answer  string
 	events  []admin.Event
+	brought []admin.Peer // by the one partner
 }
 
 func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -263,6 +270,8 @@ func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/v1/status":
 		body = admin.Status{Answers: f.version}
+	case "/v1/partners":
+		body = admin.Partners{Partners: []admin.Partner{{Partner: "sibtel", Peers: f.brought}}}
 	case "/v1/explain":
 		body = admin.Explanation{Lines: []steer.Line{{{Key: "answer", Value: f.answer}}}}
 	case "/v1/events":
@@ -310,6 +319,26 @@ func TestCausesAreToldBeforeEffectsAndOnce(t *testing.T) {
 	check("nothing is new")
 	fake.events = append(fake.events, admin.Event{Time: begin.Add(time.Second), Text: "at the same time"})
 	check("one more event of the same time", "at the same time")
+	fake.brought = []admin.Peer{{Accepted: 2}}
+	check("prefixes come, and the journal is late")
+	fake.events = append(fake.events, admin.Event{Time: begin.Add(2 * time.Second), Kind: "session", Text: "session up"})
+	check("the journal is there", "session up", "sibtel: 2 prefixes")
+}
+
+func TestPrefixesAreCountedInWords(t *testing.T) {
+	for want, peers := range map[string][]admin.Peer{
+		"no prefixes":                  nil,
+		"1 prefix":                     {{Accepted: 1}},
+		"2 prefixes":                   {{Accepted: 2}},
+		"2 prefixes, stale":            {{Accepted: 2, Stale: 2}},
+		"3 prefixes, 1 of them stale":  {{Accepted: 2}, {Accepted: 1, Stale: 1}},
+		"no prefixes, 5 refused":       {{Refused: map[bgp.Refusal]int{bgp.RefusedOrigin: 2, bgp.RefusedWithin: 3}}},
+		"2 prefixes, stale, 1 refused": {{Accepted: 2, Stale: 2}, {Refused: map[bgp.Refusal]int{bgp.RefusedOrigin: 1}}},
+	} {
+		if got := intakeOf(admin.Partner{Peers: peers}).text; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }
 
 func TestAttendEndsWithThePipe(t *testing.T) {

@@ -27,6 +27,12 @@ func (d door) events(ctx context.Context, since time.Time) ([]admin.Event, error
 	return ask[[]admin.Event](ctx, d, "/v1/events", url.Values{"since": {since.Format(time.RFC3339Nano)}})
 }
 
+// partners gives what the partners' sessions have brought.
+func (d door) partners(ctx context.Context) ([]admin.Partner, error) {
+	all, err := ask[admin.Partners](ctx, d, "/v1/partners", nil)
+	return all.Partners, err
+}
+
 func (d door) explain(ctx context.Context, v viewer) (admin.Explanation, error) {
 	return ask[admin.Explanation](ctx, d, "/v1/explain", url.Values{"name": {v.Name}, "client": {v.Client}, "type": {"A"}})
 }

@@ -84,8 +84,18 @@ func tryDNS(n uint16) error {
 	return packets.Close()
 }
 
-func tryTCP(n uint16) error {
-	door, err := net.Listen("tcp", loopback(n).String())
+func tryTCP(n uint16) error { return tryDoor(loopback(n)) }
+
+// tryBGP tells whether both ends of the partner's session can have a port.
+func tryBGP(n uint16) error {
+	if err := tryTCP(n); err != nil {
+		return err
+	}
+	return tryDoor(netip.AddrPortFrom(neighbour(routerAddress), n))
+}
+
+func tryDoor(at netip.AddrPort) error {
+	door, err := net.Listen("tcp", at.String())
 	if err != nil {
 		return err
 	}

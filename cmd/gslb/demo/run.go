@@ -27,7 +27,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
 	t := newTeller(o.Out, o.Colour)
-	fmt.Fprintln(t.out, "gslb demo: starting three datacenters, a CDN site and a name server ...")
+	fmt.Fprintln(t.out, "gslb demo: starting three datacenters, a CDN site, a name server and a partner ...")
 	w, err := openWorld(t)
 	if err != nil {
 		return err
@@ -39,12 +39,17 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer f.remove()
+	r := newRouter(o.Program, f, s, t)
+	if err := r.open(); err != nil {
+		return err
+	}
+	defer r.close()
 	st := &stage{program: o.Program, folder: f, scene: s, tell: t, crash: make(chan struct{})}
 	if err := st.open(ctx); err != nil {
 		return err
 	}
 	defer func() { st.server.stop() }()
-	typist := typist{world: w, tell: t, quit: quit, crash: st.crash, program: o.Program, config: f.config()}
+	typist := typist{world: w, router: r, tell: t, quit: quit, crash: st.crash, program: o.Program, config: f.config()}
 	go typist.read(ctx, o.In) // a read of a terminal cannot be called off: it ends with the process
 	return st.play(ctx)
 }
@@ -65,12 +70,20 @@ func (st *stage) open(ctx context.Context) (err error) {
 	if st.server, err = startServer(st.program, st.folder); err != nil {
 		return err
 	}
-	status, err := st.server.ready(ctx, door{st.scene.Admin}, st.folder.config())
+	d, guest := door{st.scene.Admin}, st.scene.guest()
+	status, err := st.server.ready(ctx, d, st.folder.config())
+	learned := false
+	if err == nil {
+		learned, err = st.server.learned(ctx, d, guest)
+	}
 	if err == nil && ctx.Err() == nil {
 		err = showScreen(st.tell, st.scene.with(st.folder, status.Geo))
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		st.server.stop()
+	case !learned && ctx.Err() == nil:
+		st.tell.say(bad, st.scene.Partner.Name+"'s prefixes have not come yet; gslb.log and "+st.scene.Partner.Name+".log tell more")
 	}
 	return err
 }

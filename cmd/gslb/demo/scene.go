@@ -14,14 +14,15 @@ import (
 
 // scene is all that is particular to this run of the demo: templates are filled from it.
 type scene struct {
-	DNS, Admin           netip.AddrPort
-	DNSMoved, AdminMoved string // why a port is not the usual one; empty: it is
-	Port                 uint16 // of the places
-	PortMoved            string
-	Places               []sceneplace
-	Partner              partner
-	Interval             string // as configurations write it
-	world                *world
+	DNS, Admin, BGP                netip.AddrPort
+	DNSMoved, AdminMoved, BGPMoved string // why a port is not the usual one; empty: it is
+	Port                           uint16 // of the places
+	PortMoved                      string
+	ASN                            int // of the name server
+	Places                         []sceneplace
+	Partner                        partner
+	Interval                       string // as configurations write it
+	world                          *world
 }
 
 // sceneplace is a place with its address.
@@ -37,8 +38,9 @@ func newScene(w *world, interval time.Duration) scene {
 	s := scene{
 		DNS: w.dns.address(), DNSMoved: w.dns.moved(),
 		Admin: w.admin.address(), AdminMoved: w.admin.moved(),
+		BGP: w.bgp.address(), BGPMoved: w.bgp.moved(), ASN: ourASN,
 		Port: w.web.number, PortMoved: w.web.moved(),
-		Partner: sibtel(), Interval: config.Duration(interval), world: w,
+		Partner: sibtel(w.bgp.port), Interval: config.Duration(interval), world: w,
 	}
 	for _, p := range w.places {
 		s.Places = append(s.Places, sceneplace{p.site, p.address})
@@ -57,8 +59,13 @@ func (s scene) viewers() []viewer {
 	return []viewer{
 		{"www.demo.test", "a client in Russia", "77.88.8.0/24"},
 		{"www.demo.test", "a client in Germany", "46.4.0.0/24"},
-		{"video.demo.test", "a client of " + s.Partner.Name, s.Partner.Networks[0].String()},
+		s.guest(),
 	}
+}
+
+// guest is the viewer who is a client of the partner.
+func (s scene) guest() viewer {
+	return viewer{"video.demo.test", "a client of " + s.Partner.Name, s.Partner.Networks[0].String()}
 }
 
 // playbill is what the start screen shows.
@@ -91,19 +98,22 @@ func (s scene) tries(f folder) []try {
 	for _, v := range s.viewers() {
 		ask = append(ask, fmt.Sprintf("%s%s +short +subnet=%s", dig, v.Name, v.Client))
 	}
-	first, last := s.Places[0], s.viewers()[len(s.viewers())-1]
+	first, guest := s.Places[0], s.guest()
 	verb := func(words string) string { return fmt.Sprintf("%s %s -c %s", f.shown(), words, shell(f.config())) }
 	web := "curl -X POST http://" + first.AddressPort.String()
 	return []try{
 		{"Ask, in another terminal: as a client in Russia, one in Germany, one of " + s.Partner.Name, ask},
 		{"Ask why", []string{
-			fmt.Sprintf("%sCH TXT %s +short +subnet=%s", dig, last.Name, last.Client),
-			verb("explain " + last.Name + " --client " + last.Client),
+			fmt.Sprintf("%sCH TXT %s +short +subnet=%s", dig, guest.Name, guest.Client),
+			verb("explain " + guest.Name + " --client " + guest.Client),
 		}},
 		{fmt.Sprintf("Break %s: it is withdrawn at the 10th failed check, and restored at the 20th good one", first.Name),
 			[]string{web + "/break", web + "/heal"}},
 		{"Drain it, and end the drain", []string{verb("drain " + first.Name), verb("undrain " + first.Name)}},
-		{"See how everything stands", []string{verb("status")}},
+		{"Lose the partner, by words to type here: severed, its networks stay, stale, for " + s.Partner.Stale + "; withdrawn, they leave",
+			[]string{"sever " + s.Partner.Name + "      and back: restore " + s.Partner.Name,
+				"withdraw " + s.Partner.Name + "   and back: announce " + s.Partner.Name}},
+		{"See how everything stands", []string{verb("status"), verb("partners")}},
 	}
 }
 

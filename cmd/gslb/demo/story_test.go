@@ -34,6 +34,8 @@ func TestDemo(t *testing.T) {
 		"what the screen says works":                      screenStory,
 		"a broken place leaves and comes back":            breakStory,
 		"a drained place leaves at once":                  drainStory,
+		"a severed partner stays in use":                  severStory,
+		"withdrawn networks leave at once":                withdrawStory,
 		"the killed name server remembers":                crashStory,
 		"a second demo takes other ports":                 secondStory,
 		"a killed demo leaves nothing behind":             killedStory,
@@ -57,7 +59,7 @@ func screenStory(t *testing.T, r *run) {
 		`127\.0\.10\.1`, `127\.0\.10\.3`, `127\.0\.10\.4`,
 		`"client=203\.0\.113\.0/24 via=ecs"
 "name=video\.demo\.test service=video answer=127\.0\.10\.4 ttl=\d+ scope=24"
-"placed=partners partner=sibtel prefix=203\.0\.113\.0/24 peer=static"
+"placed=partners partner=sibtel prefix=203\.0\.113\.0/24 origin=64501 peer=127\.0\.10\.179 age=\d+m?s"
 "place=nsk tier=1 verdict=chosen"
 (.*
 )+"version config=1:.*"`,
@@ -72,6 +74,9 @@ func screenStory(t *testing.T, r *run) {
 	}
 	if status := r.shell(r.commands(r.folder + "/gslb status ")[0]); !strings.Contains(status, "nsk    127.0.10.4  up") {
 		t.Errorf("status does not show nsk:\n%s", status)
+	}
+	if partners := r.shell(r.commands(r.folder + "/gslb partners ")[0]); !strings.Contains(partners, "established") {
+		t.Errorf("partners does not show an established session:\n%s", partners)
 	}
 	r.say("quit")
 	r.wantEnd(0)
@@ -113,8 +118,58 @@ func crashStory(t *testing.T, r *run) {
 	r.want("nsk/web withdrawn: 10 of 20 failed, last: connect refused")
 	r.say("crash")
 	r.want("the name server answers again")
-	r.say("explain video.demo.test --client 203.0.113.0/24")
-	r.want("place=nsk tier=1 verdict=withdrawn endpoint=127.0.10.4")
+	explain := r.commands(r.folder + "/gslb explain ")[0]
+	within(t, "verdict of before", func() bool { // the prefixes may not have been written before the end
+		return strings.Contains(r.shell(explain), "place=nsk tier=1 verdict=withdrawn endpoint=127.0.10.4")
+	})
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+// learned is how reasons show a prefix that came in the partner's session.
+const learned = "placed=partners partner=sibtel prefix=203.0.113.0/24 origin=64501 peer=127.0.10.179 age="
+
+func severStory(t *testing.T, r *run) {
+	stale := func() (known, stale bool) {
+		reasons := r.shell(r.commands(r.folder + "/gslb explain ")[0])
+		return strings.Contains(reasons, learned), strings.Contains(reasons, " stale=")
+	}
+	if known, stale := stale(); !known || stale {
+		t.Errorf("at first reasons show the prefix: %t; as stale: %t; want it, and not stale", known, stale)
+	}
+	six := r.shell(strings.Replace(r.commands(r.folder + "/gslb explain ")[0], "203.0.113.0/24", "2001:db8:203:1::/64", 1))
+	if want := "prefix=2001:db8:203::/48 origin=64501 peer=127.0.10.179"; !strings.Contains(six, want) {
+		t.Errorf("no %q in the reasons of IPv6:\n%s", want, six)
+	}
+	r.say("sever sibtel")
+	r.want("sibtel's router was killed (kill -9): its session ends without a word")
+	r.want("sibtel 127.0.10.179 session down")
+	r.want("sibtel: 2 prefixes, stale")
+	within(t, "stale prefix", func() bool { known, stale := stale(); return known && stale })
+	r.say("withdraw sibtel")
+	r.want("sibtel's router does not run; restore sibtel starts it again")
+	r.say("restore sibtel")
+	r.want("sibtel's router is started again")
+	r.want("sibtel 127.0.10.179 session up")
+	r.want("sibtel: 2 prefixes\n")
+	within(t, "prefix that is not stale", func() bool { known, stale := stale(); return known && !stale })
+	if strings.Contains(r.text(), "for a client of sibtel is now") {
+		t.Errorf("the partner's clients were sent elsewhere:\n%s", r.text())
+	}
+	r.say("quit")
+	r.wantEnd(0)
+}
+
+// withdrawStory is over before prefixes that were only stale would leave.
+func withdrawStory(t *testing.T, r *run) {
+	r.say("withdraw sibtel")
+	r.want("sibtel withdraws its 2 prefixes: 203.0.113.0/24 and 2001:db8:203::/48")
+	r.want("sibtel: no prefixes")
+	r.want("video.demo.test for a client of sibtel is now msk-1 127.0.10.1, was nsk 127.0.10.4")
+	r.say("announce sibtel")
+	r.want("sibtel announces its 2 prefixes")
+	r.want("sibtel: 2 prefixes\n")
+	r.want("video.demo.test for a client of sibtel is now nsk 127.0.10.4, was msk-1 127.0.10.1")
 	r.say("quit")
 	r.wantEnd(0)
 }
@@ -138,10 +193,8 @@ func secondStory(t *testing.T, r *run) {
 }
 
 func killedStory(t *testing.T, r *run) {
-	child := r.child()
 	r.signal(syscall.SIGKILL)
 	r.wantEnd(-1)
-	within(t, "the name server's end", func() bool { return !lives(child) })
 }
 
 func orphanStory(t *testing.T, r *run) {
@@ -164,9 +217,6 @@ func interruptStory(t *testing.T, r *run) {
 	r.want("fra/web withdrawn: 10 of 20 failed")
 	r.signal(syscall.SIGINT)
 	r.wantEnd(0)
-	if lives(child) {
-		t.Errorf("the name server outlives the demo")
-	}
 }
 
 func needDig(t *testing.T) {
@@ -186,6 +236,7 @@ type run struct {
 	command *exec.Cmd
 	stdin   io.WriteCloser
 	folder  string
+	temp    string // of this demo alone, and known to all that it starts
 	ended   chan struct{}
 
 	mu   sync.Mutex
@@ -196,9 +247,9 @@ type run struct {
 // start starts a demo, and waits for its start screen.
 func start(t *testing.T, program string) *run {
 	t.Helper()
-	r := &run{t: t, program: program, ended: make(chan struct{})}
+	r := &run{t: t, program: program, temp: t.TempDir(), ended: make(chan struct{})}
 	r.command = exec.Command(program, "demo", "--interval", interval.String())
-	r.command.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	r.command.Env = append(os.Environ(), "TMPDIR="+r.temp)
 	var err error
 	if r.stdin, err = r.command.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -224,6 +275,9 @@ func start(t *testing.T, program string) *run {
 		t.Fatalf("no folder on the screen:\n%s", r.text())
 	}
 	r.folder = found[1]
+	if n := r.alive(); n != 4 {
+		t.Errorf("%d processes run, want the demo, its name server with a speaker, and the partner's router", n)
+	}
 	return r
 }
 
@@ -343,10 +397,20 @@ func (r *run) child() int {
 	return 0
 }
 
-// lives tells whether a process is there and not only waited for by nobody.
-func lives(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(text), ") Z ")
+// alive counts the processes of the demo and of all that it started.
+func (r *run) alive() (n int) {
+	r.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, file := range all {
+		environ, _ := os.ReadFile(file) // many end while we look
+		if bytes.Contains(environ, []byte("TMPDIR="+r.temp+"\x00")) {
+			n++
+		}
+	}
+	return n
 }
 
 // wantEnd waits for the demo's end, and wants it to leave nothing behind.
@@ -364,4 +428,5 @@ func (r *run) wantEnd(code int) {
 		_, err := os.Stat(r.folder)
 		return os.IsNotExist(err)
 	})
+	within(r.t, "end of all processes", func() bool { return r.alive() == 0 })
 }

@@ -15,6 +15,7 @@ import (
 // typist does what is typed at the demo's own terminal.
 type typist struct {
 	world   *world
+	router  *router
 	tell    *teller
 	quit    func()
 	crash   chan<- struct{} // asks for the name server's sudden end
@@ -24,21 +25,25 @@ type typist struct {
 
 // help is what there is to type.
 const help = `
-  break PLACE     its checks get status 503
-  hang PLACE      it takes connections and does not answer
-  stop PLACE      it refuses connections
-  heal PLACE      it is sound again; "all" stands for every place
-  drain PLACE     keep it out of answers
-  undrain PLACE   end that
-  crash           kill -9 the name server and start it again: it remembers
-  status, events, check, explain NAME --client ADDRESS
-                  and the other verbs of gslb, as in another terminal
-  quit            end the demo, as Ctrl-C does
+  break PLACE       its checks get status 503
+  hang PLACE        it takes connections and does not answer
+  stop PLACE        it refuses connections
+  heal PLACE        it is sound again; "all" stands for every place
+  drain PLACE       keep it out of answers
+  undrain PLACE     end that
+  withdraw sibtel   the partner takes its networks back, and keeps its session
+  announce sibtel   it announces them again
+  sever sibtel      kill -9 its router: its networks stay, stale, for a while
+  restore sibtel    start it again
+  crash             kill -9 the name server and start it again: it remembers
+  status, events, partners, routes, check, explain NAME --client ADDRESS
+                    and the other verbs of gslb, as in another terminal
+  quit              end the demo, as Ctrl-C does
 `
 
 // verbs are those of gslb that can be typed.
 func verbs() []string {
-	return []string{"drain", "undrain", "status", "explain", "events", "reload", "check", "diff", "version"}
+	return []string{"drain", "undrain", "status", "explain", "events", "partners", "partner-kit", "routes", "reload", "check", "diff", "version"}
 }
 
 // read does each line until there is no more, or somebody quits.
@@ -68,6 +73,8 @@ func (y *typist) obey(ctx context.Context, words []string) error {
 		return y.put(m, words[1:])
 	case slices.Contains(verbs(), words[0]):
 		return y.call(ctx, words)
+	case slices.Contains(routerWords(), words[0]):
+		return y.turn(words[0], words[1:])
 	case words[0] == "help":
 		fmt.Fprintln(y.tell.out, strings.TrimRight(help, "\n"))
 		return nil
@@ -83,7 +90,7 @@ func (y *typist) obey(ctx context.Context, words []string) error {
 	case words[0] == "dig" || words[0] == "curl":
 		return fmt.Errorf("%s is for another terminal: this one is the demo's", words[0])
 	}
-	if near := config.Suggest(words[0], append(verbs(), "break", "hang", "stop", "heal", "start", "crash", "help", "quit")); near != "" {
+	if near := config.Suggest(words[0], slices.Concat(verbs(), routerWords(), []string{"break", "hang", "stop", "heal", "start", "crash", "help", "quit"})); near != "" {
 		return fmt.Errorf("there is no %q (did you mean %s?)", words[0], near)
 	}
 	return fmt.Errorf("there is no %q; help tells what there is", words[0])
@@ -101,6 +108,14 @@ func (y *typist) put(m mood, rest []string) error {
 		}
 	}
 	return err
+}
+
+// turn does something to the partner.
+func (y *typist) turn(word string, rest []string) error {
+	if len(rest) != 1 || rest[0] != y.router.partner.Name {
+		return fmt.Errorf("which partner? There is %s", y.router.partner.Name)
+	}
+	return y.router.obey(word)
 }
 
 // call runs a verb of gslb, as it would be in another terminal.

@@ -9,8 +9,9 @@ import (
 	"gslb/dns/admin"
 )
 
-// watcher shows what changes at the name server: events, what they do to answers, and, while the
-// window of a place fills, how near a verdict is. Only the goroutine of run uses it.
+// watcher shows what changes at the name server: events, what they do to the partners' prefixes and
+// to answers, and, while the window of a place fills, how near a verdict is. Only the goroutine of run
+// uses it.
 type watcher struct {
 	door   door
 	tell   *teller
@@ -21,8 +22,9 @@ type watcher struct {
 	shown   []admin.Event // those of that very time
 	version string        // of the snapshot that answers were read from
 	answers []string      // by viewer
-	held    bool          // a change of answers waits one look for the event that explains it
-	hash    string        // of the configuration that limits were read from
+	intakes []intake
+	held    bool   // a change of these waits one look for the event that explains it
+	hash    string // of the configuration that limits were read from
 	limits  map[string]limits
 	hints   hints
 }
@@ -55,6 +57,10 @@ func (w *watcher) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	partners, err := w.door.partners(ctx)
+	if err != nil {
+		return
+	}
 	answers, err := w.read(ctx, status.Answers)
 	if err != nil {
 		return
@@ -63,8 +69,8 @@ func (w *watcher) look(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	told := w.tellEvents(events)
-	w.tellAnswers(answers, told)
+	explained := w.tellEvents(events)
+	w.tellEffects(intakesOf(partners), answers, explained)
 	if status.Config.Hash != w.hash {
 		w.hash, w.limits = status.Config.Hash, readLimits(w.config)
 	}
@@ -145,7 +151,7 @@ func toneOf(e admin.Event) tone {
 		tone tone
 	}{
 		{"no longer drained", good}, {"restored", good}, {"served again", good},
-		{"withdrawn", bad}, {"refused", bad}, {"nobody serves", bad}, {"drained", note},
+		{"session up", good}, {"session down", bad}, {"sessions lost", bad}, {"withdrawn", bad}, {"refused", bad}, {"nobody serves", bad}, {"drained", note},
 	} {
 		if strings.Contains(e.Text, t.word) {
 			return t.tone
@@ -154,21 +160,22 @@ func toneOf(e admin.Event) tone {
 	return plain
 }
 
-// tellAnswers shows which answers have changed.
-func (w *watcher) tellAnswers(answers []string, explained bool) {
+// tellEffects shows which prefixes and answers have changed; when no event explains it, one look later.
+func (w *watcher) tellEffects(intakes []intake, answers []string, explained bool) {
 	switch {
 	case w.answers == nil:
-		w.answers = answers
+		w.intakes, w.answers = intakes, answers
 		return
-	case slices.Equal(answers, w.answers):
+	case slices.Equal(intakes, w.intakes) && slices.Equal(answers, w.answers):
 		w.held = false
 		return
 	case !explained && !w.held:
 		w.held = true
-		w.version = "" // so that they are read again
+		w.version = "" // so that the answers are read again
 		return
 	}
 	w.held = false
+	w.tellIntakes(intakes)
 	for i, v := range w.scene.viewers() {
 		if answers[i] != w.answers[i] {
 			w.tell.say(news, "  "+v.Name+" for "+v.From+" is now "+answers[i]+", was "+w.answers[i])

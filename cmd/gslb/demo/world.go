@@ -26,20 +26,33 @@ func sites() []site {
 	}
 }
 
-// partner is the network that has a site inside it. How its networks become known is told by the
-// configuration, and nowhere else.
+// partner is a network that has a site inside it, and a router that announces its prefixes.
 type partner struct {
 	Name     string
 	Site     string
+	ASN      int
+	Router   netip.AddrPort
 	Networks []netip.Prefix
+	Stale    string // for how long they outlive a lost session, as configurations write it
 }
 
-// sibtel announces networks that nobody has in the real world.
-func sibtel() partner {
-	return partner{"sibtel", "nsk", []netip.Prefix{
-		netip.MustParsePrefix("203.0.113.0/24"),
-		netip.MustParsePrefix("2001:db8:203::/48"),
-	}}
+// sibtel announces networks that nobody has in the real world. Its router has a loopback address like
+// the places.
+func sibtel(bgp port) partner {
+	return partner{
+		Name: "sibtel", Site: "nsk", ASN: 64501, Router: netip.AddrPortFrom(neighbour(routerAddress), bgp.number),
+		Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8:203::/48")},
+		Stale:    "1m",
+	}
+}
+
+// List names the partner's networks.
+func (p partner) List() string {
+	var words []string
+	for _, n := range p.Networks {
+		words = append(words, n.String())
+	}
+	return strings.Join(words, " and ")
 }
 
 // world is all places, open, and the ports that the name server is to have.
@@ -48,6 +61,7 @@ type world struct {
 	web    port // of all places: they share a check
 	dns    claim
 	admin  claim
+	bgp    claim // of the partner's router too, on its own address
 }
 
 // Where everything is when nobody else is there.
@@ -55,6 +69,12 @@ const (
 	usualWeb   = 8080
 	usualDNS   = 5353
 	usualAdmin = 8053
+	usualBGP   = 1790
+)
+
+const (
+	ourASN        = 64512 // of the name server, for private use (RFC 6996)
+	routerAddress = 179   // last octet, besides those of the places
 )
 
 // openWorld opens all places on one port, and claims the ports for the name server.
@@ -74,6 +94,10 @@ func openWorld(t *teller) (w *world, err error) {
 	if w.admin, err = claimPort(usualAdmin, tryTCP); err != nil {
 		w.close()
 		return nil, fmt.Errorf("admin: %w", err)
+	}
+	if w.bgp, err = claimPort(usualBGP, tryBGP); err != nil {
+		w.close()
+		return nil, fmt.Errorf("BGP: %w", err)
 	}
 	return w, nil
 }
@@ -103,6 +127,7 @@ func (w *world) close() {
 	}
 	w.dns.release()
 	w.admin.release()
+	w.bgp.release()
 }
 
 // find gives the places that a word means: one, or all of them.

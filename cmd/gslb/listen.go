@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"gslb/config"
+)
+
+// listenOn gives the addresses that DNS is served on. What the operator names is served or is an error.
+// Of the default only what the machine has: many have no IPv6.
+func (d *daemon) listenOn(cfg *config.Config) []netip.AddrPort {
+	if cfg.At("server.listen") != (config.Pos{}) {
+		return cfg.Server.Listen
+	}
+	had, lacking := parted(cfg.Server.Listen, machineHas)
+	for _, a := range lacking {
+		d.log.Warn("default address not served: this machine does not have it", "address", a)
+	}
+	return had
+}
+
+// parted tells the addresses that a machine has from those that it lacks. One that has none of them
+// is taken to have all, so that it is told what is wrong.
+func parted(all []netip.AddrPort, has func(netip.Addr) bool) (had, lacking []netip.AddrPort) {
+	for _, a := range all {
+		if has(a.Addr()) {
+			had = append(had, a)
+		} else {
+			lacking = append(lacking, a)
+		}
+	}
+	if had == nil {
+		return all, nil
+	}
+	return had, lacking
+}
+
+// machineHas tells whether a socket can be bound to an address.
+func machineHas(a netip.Addr) bool {
+	c, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+	if err != nil {
+		return !errors.Is(err, syscall.EADDRNOTAVAIL) && !errors.Is(err, syscall.EAFNOSUPPORT)
+	}
+	c.Close()
+	return true
+}

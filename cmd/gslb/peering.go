@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"gslb/bgp"
+	"gslb/bgp/rpki"
+	"gslb/bgp/wire"
+	"gslb/dns/steer"
+)
+
+// peering is the daemon's side of the partners: their sessions, and what these bring.
+type peering struct {
+	rib      *bgp.RIB
+	sessions *bgp.Sessions
+	vrps     *rpki.Source
+	log      *slog.Logger
+	record   func(kind, text string) // in the journal
+}
+
+func newPeering(log *slog.Logger, record func(kind, text string)) *peering {
+	p := &peering{rib: bgp.NewRIB(), vrps: rpki.NewSource(log), log: log, record: record}
+	p.sessions = bgp.NewSessions(speakerCommand, p.sink(), log)
+	return p
+}
+
+// speakerCommand runs this very program as the BGP speaker: a malformed message may end it, but
+// never the server.
+func speakerCommand(ctx context.Context) *exec.Cmd {
+	c := exec.CommandContext(ctx, "/proc/self/exe", speakerVerb)
+	c.Env = append(os.Environ(), "GODEBUG=multipathtcp=0") // its library sets options that MPTCP sockets lack
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return c
+}
+
+// sink hands on what the sessions bring. Their ups and downs go into the journal; the log has them
+// from the sessions themselves.
+func (p *peering) sink() bgp.Sink {
+	return bgp.Sink{
+		Up: func(peer bgp.Peer, session wire.Session) {
+			p.rib.Up(peer, session.IPv4, session.IPv6, time.Now())
+			p.note(peer, "session up")
+		},
+		Down: func(peer bgp.Peer, cause bgp.Cause) {
+			p.rib.Down(peer, cause, time.Now())
+			p.note(peer, "session down: "+cause.Text)
+		},
+		Routes:    p.routes,
+		EndOfRIB:  func(peer bgp.Peer, ipv6 bool) { p.rib.EndOfRIB(peer, ipv6, time.Now()) },
+		Refreshed: func(bgp.Peer) {},
+		Lost: func() {
+			p.rib.Lost(time.Now())
+			p.record(sessionEvent, "all sessions lost: the BGP speaker died; learned prefixes stay, stale")
+		},
+	}
+}
+
+// sessionEvent is the kind of the journal's entries on partners' sessions.
+const sessionEvent = "session"
+
+func (p *peering) note(peer bgp.Peer, what string) {
+	p.record(sessionEvent, peer.Partner+" "+peer.Address.String()+" "+what)
+}
+
+// routes takes in routes, and leaves a peer that announces too many alone until what it had
+// announced before is no longer used.
+func (p *peering) routes(peer bgp.Peer, changes []wire.Change) {
+	if p.rib.Routes(peer, changes, time.Now()) {
+		return
+	}
+	pause := p.rib.Stale(peer.Partner)
+	p.log.Error("too many prefixes: session closed, the last set stays, stale", "partner", peer.Partner, "peer", peer.Address, "until", time.Now().Add(pause))
+	p.note(peer, "announced too many prefixes: the last set stays, stale")
+	p.sessions.Suspend(peer.Address, pause)
+}
+
+// restore takes in what an earlier process had learned.
+func (p *peering) restore(saved map[string][]byte) {
+	if err := p.rib.Restore(saved); err != nil {
+		p.log.Error("routes lost", "cause", err)
+	}
+}
+
+// use makes the partners those of a policy.
+func (p *peering) use(policy *steer.Policy, now time.Time) {
+	p.rib.Apply(policy.Partners(), policy.Peers(), now)
+	p.sessions.Apply(policy.Local(), policy.Peers())
+	p.vrps.Apply(policy.RPKI())
+}
+
+// validate has origins judged by the newest VRPs, until ctx ends.
+func (p *peering) validate(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.vrps.Changed():
+			p.rib.Validate(p.vrps.Latest())
+		}
+	}
+}

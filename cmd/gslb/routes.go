@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+)
+
+// routesPage is how many prefixes are asked for at once: few enough to hold and to align.
+const routesPage = 5000
+
+func newRoutes(o *options) *cobra.Command {
+	var q routesQuery
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "routes [PREFIX|ADDRESS]",
+		Short: "Show who announces which network, and whose announcement wins",
+		Long: `Show who announces which network, and whose announcement wins; what is announced and not believed
+with --refused. A prefix shows with the prefixes around it and inside it, an address with those that
+hold it.
+
+A route wins (wins), is behind the winners (spare), is a shadow partner's (shadow) or is not believed
+(refused). With --json every prefix is an object on a line of its own.`,
+		Example: `  gslb routes 203.0.113.7
+  gslb routes --partner sibtel --refused
+  gslb routes --json --limit 0 | jq -r 'select(.sites|length == 1).prefix'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				p, err := admin.ParseNetwork(args[0])
+				if err != nil {
+					return usageError{err}
+				}
+				q.within = p
+			}
+			if q.limit < 0 {
+				return usagef("--limit %d: not a number of prefixes, nor 0 for all", q.limit)
+			}
+			server, err := findServer(o.file)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return q.writeJSON(c.Context(), server, c.OutOrStdout())
+			}
+			return q.print(c.Context(), server, sheet{c.OutOrStdout(), time.Now()})
+		},
+	}
+	c.Flags().StringVar(&q.partner, "partner", "", "only prefixes that this `partner` announces")
+	c.Flags().BoolVar(&q.refused, "refused", false, "what is not believed, with the reason")
+	c.Flags().IntVar(&q.limit, "limit", 100, "at most this `number` of prefixes; 0: all")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, a line a prefix")
+	return c
+}
+
+// routesQuery is what of the table is asked for.
+type routesQuery struct {
+	within  netip.Prefix // the zero Prefix: everything
+	partner string
+	refused bool
+	limit   int // 0: all
+}
+
+func (q routesQuery) values(size int, from string) url.Values {
+	v := url.Values{"limit": {strconv.Itoa(size)}}
+	set := func(key, value string) {
+		if value != "" {
+			v.Set(key, value)
+		}
+	}
+	set("partner", q.partner)
+	set("from", from)
+	if q.refused {
+		v.Set("refused", "1")
+	}
+	if q.within.IsValid() {
+		v.Set("prefix", q.within.String())
+	}
+	return v
+}
+
+// pages asks for one page after the other, and gives each to take. It tells whether there is more.
+func (q routesQuery) pages(ctx context.Context, server client, take func(admin.Routes) error) (more bool, err error) {
+	for from, left := "", q.limit; ; {
+		size := routesPage
+		if q.limit > 0 {
+			size = min(size, left)
+		}
+		page, err := get[admin.Routes](ctx, server, "/v1/routes", q.values(size, from))
+		if err != nil {
+			return false, err
+		}
+		if err := take(page); err != nil {
+			return false, err
+		}
+		left -= len(page.Prefixes)
+		if page.Next == "" || q.limit > 0 && left <= 0 {
+			return page.Next != "", nil
+		}
+		from = page.Next
+	}
+}
+
+func (q routesQuery) writeJSON(ctx context.Context, server client, w io.Writer) error {
+	_, err := q.pages(ctx, server, func(page admin.Routes) error {
+		out := json.NewEncoder(w)
+		for _, p := range page.Prefixes {
+			if err := out.Encode(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (q routesQuery) print(ctx context.Context, server client, s sheet) error {
+	shown, table := 0, 0
+	more, err := q.pages(ctx, server, func(page admin.Routes) error {
+		if len(page.Prefixes) > 0 {
+			s.routes(page.Prefixes)
+		}
+		shown, table = shown+len(page.Prefixes), page.Table
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case shown == 0:
+		fmt.Fprintln(s.w, q.nothing(table))
+	case more:
+		fmt.Fprintf(s.w, "\nThese are the first %d; the table has %s. Name a prefix, an address or a --partner, or set --limit.\n", shown, prefixCount(table))
+	}
+	if q.within.IsValid() || q.refused {
+		return nil
+	}
+	all, err := get[admin.Partners](ctx, server, "/v1/partners", nil)
+	if err != nil {
+		return err
+	}
+	var of []admin.Partner
+	for _, p := range all.Partners {
+		if q.partner == "" || q.partner == p.Partner {
+			of = append(of, p)
+		}
+	}
+	s.notes("Notes", backing(of))
+	return nil
+}
+
+// nothing says that nothing is found.
+func (q routesQuery) nothing(table int) string {
+	words := "No routes"
+	if q.refused {
+		words = "Nothing is refused"
+	}
+	if q.within.IsValid() {
+		words += " around " + q.within.String()
+	}
+	if q.partner != "" {
+		words += " of " + q.partner
+	}
+	return fmt.Sprintf("%s; the table has %s.", words, prefixCount(table))
+}
+
+// routes prints one line a route; the prefix stands before the first of its routes.
+func (s sheet) routes(prefixes []admin.Prefix) {
+	t := newTable(s.w, "")
+	t.row("PREFIX", "PARTNER", "SITE", "PEER", "ORIGIN", "PREF", "PATH", "MED", "AGE", "VERDICT")
+	for _, p := range prefixes {
+		name := p.Prefix.String()
+		for i, r := range p.Routes {
+			verdict := s.verdict(r)
+			if i == 0 && len(p.Missing) > 0 {
+				verdict += "; not from " + peerWords(p.Missing)
+			}
+			t.row(name, r.Partner, cmp.Or(r.Site, "-"), peerWord(r), number(int(r.Origin)), fmt.Sprint(r.Preference), fmt.Sprint(r.PathLength),
+				fmt.Sprint(r.MED), s.agoOr(r.Since), verdict)
+			name = ""
+		}
+	}
+	t.flush()
+}
+
+func peerWord(r admin.Route) string {
+	if r.PathID == 0 {
+		return r.Peer
+	}
+	return fmt.Sprintf("%s#%d", r.Peer, r.PathID)
+}
+
+func peerWords(all []netip.Addr) string {
+	words := make([]string, len(all))
+	for i, a := range all {
+		words[i] = a.String()
+	}
+	return strings.Join(words, ", ")
+}
+
+// verdict is what becomes of a route, and why.
+func (s sheet) verdict(r admin.Route) string {
+	words := string(r.Verdict)
+	if because := cmp.Or(r.Because, string(r.Refused)); because != "" {
+		words += ": " + because
+	}
+	if !r.Stale.IsZero() {
+		words += ", stale " + steer.Ago(s.now.Sub(r.Stale))
+	}
+	return words
+}
