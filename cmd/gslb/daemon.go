@@ -95,7 +95,7 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 func (d *daemon) open(cfg *config.Config) (err error) {
 	store, notice, err := state.Open(cfg.Server.State)
 	if err != nil {
-		return err
+		return located(cfg, "server.state", err)
 	}
 	d.store = store
 	if notice != "" {

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"gslb/bgp"
@@ -30,11 +29,10 @@ func newPeering(log *slog.Logger, record func(kind, text string)) *peering {
 }
 
 // speakerCommand runs this very program as the BGP speaker: a malformed message may end it, but
-// never the server.
+// never the server. It ends when its input does, also when the server is killed.
 func speakerCommand(ctx context.Context) *exec.Cmd {
 	c := exec.CommandContext(ctx, "/proc/self/exe", speakerVerb)
 	c.Env = append(os.Environ(), "GODEBUG=multipathtcp=0") // its library sets options that MPTCP sockets lack
-	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return c
 }
 

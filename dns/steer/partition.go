@@ -104,11 +104,17 @@ func cut(own iter.Seq2[netip.Prefix, list], outer list, numbers *lists) *prefix.
 // siteList gives the sites that the routes of one prefix lead to, in tiers. Routes that are refused
 // lead nowhere.
 func siteList(routes []bgp.Route, sites map[string]placeID) list {
+	believed := routes[:0:0]
+	for _, r := range routes {
+		if r.Refused == bgp.Believed {
+			believed = append(believed, r)
+		}
+	}
 	var l list
-	for _, tier := range bgp.Tiers(routes) {
+	for _, tier := range bgp.Tiers(believed) {
 		var places []placeID
 		for _, r := range tier {
-			if site, ok := sites[r.Partner]; ok && r.Refused == bgp.Believed {
+			if site, ok := sites[r.Partner]; ok {
 				places = append(places, site)
 			}
 		}

@@ -18,7 +18,11 @@ func drawRoutes(t *rapid.T, n int) []bgp.Route {
 		routes[i] = bgp.Route{
 			Prefix:  netip.PrefixFrom(a, rapid.IntRange(12, 26).Draw(t, "bits")).Masked(),
 			Partner: rapid.SampledFrom([]string{"sibtel", "neva"}).Draw(t, "partner"), Peer: mustAddr("127.0.0.9"), PathID: uint32(i),
-			Preference: rapid.SampledFrom([]uint32{50, 100}).Draw(t, "preference"),
+			Preference: rapid.SampledFrom([]uint32{0, 100}).Draw(t, "preference"),
+			Path:       bgp.Path{MED: rapid.Uint32Range(0, 2).Draw(t, "med")},
+		}
+		if rapid.IntRange(0, 3).Draw(t, "refused") == 0 {
+			routes[i].Refused, routes[i].Preference = bgp.RefusedOrigin, 0
 		}
 	}
 	return routes
