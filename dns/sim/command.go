@@ -32,6 +32,8 @@ func commandOf(word string) (c command, known bool) {
 		return command{do: (*world).doFile, early: true, input: true}, true
 	case "edit", "remove":
 		return command{do: (*world).doFile, early: true}, true
+	case "connect", "announce", "withdraw", "complete", "lose", "shutdown":
+		return command{do: (*world).doSession}, true
 	case "ask":
 		return command{do: (*world).doAsk}, true
 	case "explain":
@@ -65,7 +67,7 @@ func (w *world) doStart(s *step) error {
 	case w.server.policy != nil:
 		return errors.New("the server runs already")
 	}
-	return accepted(w.start(nil))
+	return accepted(w.start(nil, nil))
 }
 
 // accepted makes a refused configuration no error: its problems have been shown.

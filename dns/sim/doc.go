@@ -4,7 +4,7 @@
 // that fail and heal while a clock runs, operators who edit files, clients who ask. Everything
 // between is the server itself: the same parser and compiler of the configuration, the same health rule
 // and schedule, the same publisher, the same answers as packed packets. Only what stands at its doors is
-// a double: what endpoints answer to a probe, the files, the sockets and the clock. So a story takes
+// a double: what endpoints answer to a probe, the BGP sessions, the files, the sockets and the clock. So a story takes
 // no time, opens nothing, and ends the same every time.
 //
 // A script is text of three parts. First some words on what it shows, as comment; then files, each
@@ -42,6 +42,12 @@
 //	edit FILE "OLD" "NEW"          replace a text that stands in the file once
 //	remove FILE                    remove a file
 //	restart [after 5m]             end the server, and start it again with the state that it saved
+//	connect PEER                   a peer's BGP session comes up
+//	announce PEER NETWORK …        it announces a network; with origin=N, neighbour=N, length=N, med=N, community=A:B
+//	withdraw PEER NETWORK          it withdraws one
+//	complete PEER                  it has announced all it had (end-of-RIB)
+//	lose PEER                      its session is lost
+//	shutdown PEER                  it ends the session by its own will
 //	ask NAME TYPE from CLIENT …    ask a question; see below
 //	explain NAME [for NETWORK] [from SOURCE]   ask for reasons, as dig does, for a client subnet
 //	status                         show every endpoint and its verdict

@@ -14,6 +14,7 @@ var sentences = []sentence{
 	{"3.2.2a", "the stages, in order, give tiers of places; a place appears once, where it came first"},
 	{"3.2.2b", "partners: the networks covering the client, longest prefix first"},
 	{"3.2.2c", "partners: for one prefix equal routes share a tier"},
+	{"3.2.2k", "partners: for one prefix by preference (high first), then AS path length, then MED between routes from one neighbour AS"},
 	{"3.2.2d", "partners: the covering networks follow, so a dead site falls to the next partner before geography"},
 	{"3.2.2e", "geo: the rule of the map, first match wins"},
 	{"3.2.2f", "geo: without a map all places that are not partners_only by great-circle distance, one a tier"},

@@ -65,19 +65,23 @@ func (w *world) pass(until time.Time, enough func() bool) {
 			return
 		}
 		w.now = next
-		if wa == nil {
-			w.server.publisher.Refresh(w.now) // a drain has run out
+		if wa == nil { // a drain has run out, or routes are due
+			w.server.rib.Tick(w.now)
+			w.server.publisher.Refresh(w.now)
 			continue
 		}
 		w.step(wa)
 	}
 }
 
-// next is the moment at which something happens: to a watch, or, when it is nil, to a drain. The
-// zero time means never.
+// next is the moment at which something happens: to a watch, or, when it is nil, to a drain or to
+// routes. The zero time means never.
 func (w *world) next() (at time.Time, first *watch) {
 	if s := w.server.publisher.Latest(); s != nil {
 		at = s.Expiry()
+	}
+	if due := w.server.rib.Tick(w.now); at.IsZero() || (!due.IsZero() && due.Before(at)) {
+		at = due
 	}
 	for _, wa := range w.server.watches {
 		if due := wa.due(); at.IsZero() || due.Before(at) {

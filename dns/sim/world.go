@@ -139,8 +139,8 @@ func (w *world) zoneFile(name string) (string, error) {
 	return text, nil
 }
 
-// restart ends the server and starts it again after some time, with the verdicts that it saved.
-// They go through the form in which they are stored.
+// restart ends the server and starts it again after some time, with the verdicts and routes that it
+// saved. They go through the form in which they are stored.
 func (w *world) restart(after time.Duration) error {
 	stored, err := json.Marshal(w.server.board.Save())
 	if err != nil {
@@ -150,13 +150,20 @@ func (w *world) restart(after time.Duration) error {
 	if err := json.Unmarshal(stored, &saved); err != nil {
 		return fmt.Errorf("restore the verdicts: %w", err)
 	}
+	routes, err := w.server.rib.Save(w.now)
+	if err != nil {
+		return fmt.Errorf("save the routes: %w", err)
+	}
 	w.now = w.now.Add(after)
-	return w.start(saved)
+	return w.start(saved, routes)
 }
 
 // start starts the server, and lets time pass until its sockets are open.
-func (w *world) start(saved []health.Saved) error {
+func (w *world) start(saved []health.Saved, routes map[string][]byte) error {
 	w.boot(saved)
+	if err := w.server.rib.Restore(routes); err != nil {
+		return fmt.Errorf("restore the routes: %w", err)
+	}
 	if err := w.load(); err != nil {
 		return err
 	}
