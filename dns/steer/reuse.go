@@ -46,6 +46,21 @@ func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
 	return p.patched(prev.partners, s.in.Routes, changed)
 }
 
+// standingFrom gives how every member stands: out of the previous snapshot when neither a verdict
+// nor a drain is another, as after an UPDATE of a partner.
+func (s *Snapshot) standingFrom(prev *Snapshot) [][]standing {
+	p, now := s.in.Policy, s.in.Now
+	if prev != nil && prev.in.Policy == p && prev.in.Health == s.in.Health && !now.Before(prev.in.Now) &&
+		(prev.expiry.IsZero() || now.Before(prev.expiry)) {
+		return prev.standing
+	}
+	all := make([][]standing, len(p.services))
+	for i := range p.services {
+		all[i] = p.standings(&p.services[i], s.in.Health, now)
+	}
+	return all
+}
+
 // samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same
 // points of the globe.
 func samePlaces(p, q *Policy) bool { return p == q || slices.Equal(p.places, q.places) }

@@ -49,14 +49,12 @@ type Snapshot struct {
 // answers as Build(in, nil) does.
 func Build(in Inputs, prev *Snapshot) *Snapshot {
 	p := in.Policy
-	s := &Snapshot{in: in, expiry: p.nextExpiry(in.Now), views: make([]*partition, len(p.views)), standing: make([][]standing, len(p.services))}
+	s := &Snapshot{in: in, expiry: p.nextExpiry(in.Now), views: make([]*partition, len(p.views))}
 	s.partners = s.partnersFrom(prev)
 	for i, v := range p.views {
 		s.views[i] = s.viewFrom(prev, v)
 	}
-	for i := range p.services {
-		s.standing[i] = p.standings(&p.services[i], in.Health, in.Now)
-	}
+	s.standing = s.standingFrom(prev)
 	return s
 }
 
