@@ -1,7 +1,6 @@
 package bgp
 
 import (
-	"context"
 	"net/netip"
 	"slices"
 	"sync"
@@ -13,12 +12,8 @@ import (
 	"gslb/bgp/wire"
 )
 
-// quiet is how long a peer has to be silent after its first routes for its initial announcement to
-// count as complete: not every speaker tells the end of it (RFC 4724).
-const quiet = time.Second
-
 // RIB gathers what the sessions bring, judges it, and publishes it as tables. Its functions are those
-// of a [Sink]. It is safe for concurrent use; it reads no clock but the one it is given.
+// of a [Sink]. It is safe for concurrent use; but for Run it reads no clock but the one it is given.
 //
 // A session's first routes are held back until they are complete, and then count all at once. What
 // a lost session had announced stays, stale, until the session confirms it, its end-of-RIB shows
@@ -41,7 +36,8 @@ type source struct {
 	wanted  bool      // stands in the configuration
 	expires time.Time // when what is stale leaves; zero: nothing is
 	syncing bool      // its first routes of this session are held back
-	heard   time.Time // when the last of them came; zero: none has
+	began   time.Time // when the first of them came; zero: none has
+	heard   time.Time // when the last of them came
 	pending []wire.Change
 	ended   [2]bool // families whose end-of-RIB came
 	begins  [2]bool // families that the session carries
@@ -80,6 +76,11 @@ func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 	}
 	for _, p := range peers {
 		r.sources[r.source(p.Partner, p.Address)].wanted = true
+	}
+	for _, s := range r.sources {
+		if !s.wanted {
+			s.forget()
+		}
 	}
 	edits = append(edits, r.revive(now)...)
 	old := r.Latest()
@@ -127,8 +128,6 @@ func (r *RIB) keeps(p netip.Prefix, c *claim) bool {
 	c.preference, c.refused = preference, refused.number()
 	return true
 }
-
-func (r Refusal) number() uint8 { return uint8(slices.Index(refusals[:], r)) }
 
 // source gives the index of a source, a new one if need be.
 func (r *RIB) source(partner string, address netip.Addr) int {
@@ -193,7 +192,7 @@ func (r *RIB) Up(p Peer, ipv4, ipv6 bool, now time.Time) {
 		return
 	}
 	s.up, s.session = true, s.session+1
-	s.syncing, s.heard, s.pending = true, time.Time{}, nil
+	s.syncing, s.began, s.pending = true, time.Time{}, nil
 	s.ended, s.begins = [2]bool{}, [2]bool{ipv4, ipv6}
 	r.publish(r.Latest().edited(0, nil, r.states()))
 }
@@ -210,6 +209,9 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	}
 	limit := r.partners[s.partner].Accept.MaxPrefixes
 	if s.syncing {
+		if s.began.IsZero() {
+			s.began = now
+		}
 		s.pending, s.heard = append(s.pending, changes...), now
 		signal(r.wake)
 		if len(s.pending) <= limit || announced(s.pending) <= limit {
@@ -303,7 +305,7 @@ func (r *RIB) Down(p Peer, cause Cause, now time.Time) {
 		r.publish(r.Latest().edited(0, nil, r.states()))
 		return
 	}
-	s.up, s.syncing, s.pending, s.expires = false, false, nil, time.Time{}
+	s.forget()
 	r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }))
 }
 
@@ -319,6 +321,13 @@ func (r *RIB) Lost(now time.Time) {
 	r.publish(r.Latest().edited(0, nil, r.states()))
 }
 
+// forget ends a source whose routes leave with it.
+func (s *source) forget() {
+	if s.address.IsValid() {
+		s.up, s.syncing, s.pending, s.expires = false, false, nil, time.Time{}
+	}
+}
+
 // lose makes what a source has announced stale. A session that never came to confirm anything does
 // not begin its time anew.
 func (r *RIB) lose(s *source, now time.Time) {
@@ -326,51 +335,4 @@ func (r *RIB) lose(s *source, now time.Time) {
 		s.lost, s.expires = now, now.Add(r.partners[s.partner].Stale)
 	}
 	s.up, s.syncing, s.pending = false, false, nil
-}
-
-// Tick does what is due: initial announcements that have fallen silent count, and stale routes
-// whose time has run out leave. It gives the time of the next thing to do; zero for none.
-func (r *RIB) Tick(now time.Time) (next time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, s := range r.sources {
-		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
-			r.publish(r.settled(i, now))
-		}
-		if !s.expires.IsZero() && !now.Before(s.expires) {
-			s.expires = time.Time{}
-			r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !s.stale(*c) }))
-		}
-		for _, due := range []time.Time{s.quietAt(), s.expires} {
-			if !due.IsZero() && (next.IsZero() || due.Before(next)) {
-				next = due
-			}
-		}
-	}
-	return next
-}
-
-// quietAt is when the source's first routes count although their end was not told; zero: never.
-func (s *source) quietAt() time.Time {
-	if !s.syncing || s.heard.IsZero() {
-		return time.Time{}
-	}
-	return s.heard.Add(quiet)
-}
-
-// Run does what is due, when it is due, until the context ends.
-func (r *RIB) Run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-timer.C:
-		case <-r.wake:
-		}
-		if next := r.Tick(time.Now()); !next.IsZero() {
-			timer.Reset(time.Until(next))
-		}
-	}
 }

@@ -184,6 +184,33 @@ func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {
 	s.want("203.0.113.0/24=9")
 }
 
+func TestFirstRoutesOfAPeerThatNeverFallsSilentCount(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.a, true, false, s.now)
+	for range 2*longestSync/quiet - 1 {
+		s.announce(s.a, "203.0.113.0/24")
+		s.after(quiet / 2)
+	}
+	s.want("")
+	s.announce(s.a, "203.0.113.0/24")
+	s.after(quiet / 2)
+	s.want("203.0.113.0/24=9")
+}
+
+// The sessions tell of a peer's end after the configuration has left it out, or not at all.
+func TestAPartnerThatLeavesTakesItsSessionsAlong(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24")
+	s.rib.Up(s.b, true, false, s.now)
+	s.announce(s.b, "203.0.113.0/24")
+	s.sync(s.c, "198.51.100.0/24")
+	s.rib.Apply([]Partner{believing("uralnet")}, []Peer{s.c}, s.now)
+	s.after(quiet)
+	s.want("198.51.100.0/24=11")
+	s.rib.Lost(s.now)
+	s.want("198.51.100.0/24=11?")
+}
+
 func TestFlappingDoesNotProlongStaleness(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.113.0/24")

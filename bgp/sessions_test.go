@@ -281,6 +281,10 @@ func TestListenersFollowTheConfiguration(t *testing.T) {
 	})
 	local.Listen = []netip.AddrPort{second}
 	st.Apply(local, []Peer{waited("127.0.1.1")})
+	st.eventually("the other one listens", func() bool {
+		all := st.Listeners()
+		return len(all) == 1 && all[0].Address == second && all[0].Cause == ""
+	})
 	st.ready()
 	st.callFrom("127.0.1.1").open(neighbour, false)
 	st.expect("up 127.0.1.1")

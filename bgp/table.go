@@ -19,33 +19,7 @@ type Table struct {
 	len     int // prefixes
 	peers   []peerState
 	tallies []Tally
-	lengths [2]lengths // prefix lengths that occur, or did: IPv4, IPv6
-}
-
-// Tally counts the routes of one peer: those that are believed, and those that are not, by reason.
-type Tally [len(refusals)]int
-
-// Received is all of them.
-func (t Tally) Received() int {
-	sum := 0
-	for _, n := range t {
-		sum += n
-	}
-	return sum
-}
-
-// Believed is those that count.
-func (t Tally) Believed() int { return t[0] }
-
-// Refused gives the reasons that occurred, with how often.
-func (t Tally) Refused() map[Refusal]int {
-	refused := map[Refusal]int{}
-	for i, n := range t[1:] {
-		if n > 0 {
-			refused[refusals[i+1]] = n
-		}
-	}
-	return refused
+	lengths [2]lengthSet // prefix lengths that occur, or did: IPv4, IPv6
 }
 
 // peerState is a session as its routes need to know it. A static source has the zero address.
@@ -73,11 +47,13 @@ var refusals = [...]Refusal{
 	Believed, RefusedDefault, RefusedBogus, RefusedLength, RefusedWithin, RefusedOrigin, RefusedASSet, RefusedLoop, RefusedIgnored, RefusedRPKI,
 }
 
-// lengths is a set of prefix lengths.
-type lengths [3]uint64
+func (r Refusal) number() uint8 { return uint8(slices.Index(refusals[:], r)) }
 
-func (l *lengths) add(bits int)      { l[bits/64] |= 1 << (bits % 64) }
-func (l *lengths) has(bits int) bool { return l[bits/64]>>(bits%64)&1 == 1 }
+// lengthSet is a set of prefix lengths.
+type lengthSet [3]uint64
+
+func (l *lengthSet) add(bits int)      { l[bits/64] |= 1 << (bits % 64) }
+func (l *lengthSet) has(bits int) bool { return l[bits/64]>>(bits%64)&1 == 1 }
 
 func family(a netip.Addr) int {
 	if a.Is4() {
@@ -114,17 +90,17 @@ func (t *Table) Len() int { return t.len }
 
 // All gives every prefix that is believed of anybody, in address order and each before the longer
 // ones inside it, with those routes.
-func (t *Table) All() iter.Seq2[netip.Prefix, []Route] { return t.from(t.start(), nil) }
+func (t *Table) All() iter.Seq2[netip.Prefix, []Route] { return t.believed(t.start(), nil) }
 
 // Within gives what All gives, of the prefixes inside a block, and the block itself.
 func (t *Table) Within(block netip.Prefix) iter.Seq2[netip.Prefix, []Route] {
-	return t.from(t.find(block.Masked()), func(p netip.Prefix) bool {
+	return t.believed(t.find(block.Masked()), func(p netip.Prefix) bool {
 		return p.Bits() >= block.Bits() && block.Contains(p.Addr())
 	})
 }
 
-// from gives believed routes from a cursor on, while the prefixes are wanted.
-func (t *Table) from(c cursor, wanted func(netip.Prefix) bool) iter.Seq2[netip.Prefix, []Route] {
+// believed gives the routes that are, from a cursor on, while the prefixes are wanted.
+func (t *Table) believed(c cursor, wanted func(netip.Prefix) bool) iter.Seq2[netip.Prefix, []Route] {
 	return func(yield func(netip.Prefix, []Route) bool) {
 		for ; c.valid(t); c = c.next(t) {
 			p, claims := c.at(t)
@@ -138,12 +114,12 @@ func (t *Table) from(c cursor, wanted func(netip.Prefix) bool) iter.Seq2[netip.P
 	}
 }
 
-// Every gives every prefix with all its routes, those that are refused too.
-func (t *Table) Every() iter.Seq2[netip.Prefix, []Route] {
+// From gives every prefix from the given one on, with all its routes, those that are refused too.
+func (t *Table) From(p netip.Prefix) iter.Seq2[netip.Prefix, []Route] {
 	return func(yield func(netip.Prefix, []Route) bool) {
-		for c := t.start(); c.valid(t); c = c.next(t) {
-			p, claims := c.at(t)
-			if !yield(p, t.routes(p, claims, true)) {
+		for c := t.find(p); c.valid(t); c = c.next(t) {
+			at, claims := c.at(t)
+			if !yield(at, t.routes(at, claims, true)) {
 				return
 			}
 		}
@@ -174,6 +150,17 @@ func (t *Table) Covering(a netip.Addr) iter.Seq2[netip.Prefix, []Route] {
 			p := netip.PrefixFrom(a, bits).Masked()
 			believed := slices.DeleteFunc(t.At(p), func(r Route) bool { return r.Refused != Believed })
 			if len(believed) > 0 && !yield(p, believed) {
+				return
+			}
+		}
+	}
+}
+
+// claims gives every prefix with its routes as they are kept.
+func (t *Table) claims() iter.Seq2[netip.Prefix, []claim] {
+	return func(yield func(netip.Prefix, []claim) bool) {
+		for c := t.start(); c.valid(t); c = c.next(t) {
+			if !yield(c.at(t)) {
 				return
 			}
 		}

@@ -1,10 +1,35 @@
 package bgp
 
 import (
-	"iter"
 	"net/netip"
 	"time"
 )
+
+// Tally counts the routes of one peer: those that are believed, and those that are not, by reason.
+type Tally [len(refusals)]int
+
+// Received is all of them.
+func (t Tally) Received() int {
+	sum := 0
+	for _, n := range t {
+		sum += n
+	}
+	return sum
+}
+
+// Believed is those that count.
+func (t Tally) Believed() int { return t[0] }
+
+// Refused gives the reasons that occurred, with how often.
+func (t Tally) Refused() map[Refusal]int {
+	refused := map[Refusal]int{}
+	for i, n := range t[1:] {
+		if n > 0 {
+			refused[refusals[i+1]] = n
+		}
+	}
+	return refused
+}
 
 // Account is what a table holds of one source of routes: a peer, or the networks that the
 // configuration gives a partner.
@@ -51,28 +76,5 @@ func (a *Account) add(prefix netip.Prefix, stale bool) {
 	}
 	if stale {
 		a.Stale++
-	}
-}
-
-// From gives what [Table.Every] gives, from a prefix on.
-func (t *Table) From(p netip.Prefix) iter.Seq2[netip.Prefix, []Route] {
-	return func(yield func(netip.Prefix, []Route) bool) {
-		for c := t.find(p); c.valid(t); c = c.next(t) {
-			at, claims := c.at(t)
-			if !yield(at, t.routes(at, claims, true)) {
-				return
-			}
-		}
-	}
-}
-
-// claims gives every prefix with its routes as they are kept.
-func (t *Table) claims() iter.Seq2[netip.Prefix, []claim] {
-	return func(yield func(netip.Prefix, []claim) bool) {
-		for c := t.start(); c.valid(t); c = c.next(t) {
-			if !yield(c.at(t)) {
-				return
-			}
-		}
 	}
 }

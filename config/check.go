@@ -126,11 +126,20 @@ func (k *checker) refer(path, name string, to vocabulary) bool {
 	return to.known[name]
 }
 
-// doors checks that the admin door and the DNS server do not want one socket.
+// doors checks that no two of the addresses that are listened on want one socket.
 func (k *checker) doors() {
-	for _, l := range k.c.Server.Listen {
-		if l == k.c.Admin.Listen {
+	listen := k.c.Server.Listen
+	for i, l := range listen {
+		for _, other := range listen[:i] {
+			if Overlap(l, other) && k.sound("server.listen") {
+				k.error(itemPath("server.listen", i), "%s and %s have an address in common: leave one out", l, other)
+			}
+		}
+		switch {
+		case l == k.c.Admin.Listen:
 			k.error("admin.listen", "%s is an address of server.listen, too", l)
+		case Overlap(l, k.c.Admin.Listen):
+			k.error("admin.listen", "%s has an address in common with %s of server.listen", k.c.Admin.Listen, l)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func notAddrPort(s string) error {
 	switch port, err := strconv.ParseUint(s[colon:], 10, 32); {
 	case err != nil || colon == 0:
 	case colon == 1:
-		return fmt.Errorf("%s lacks the address: write 0.0.0.0%s for every IPv4 address, [::]%s for every one", s, s, s)
+		return fmt.Errorf("%s lacks the address: write 0.0.0.0%s for every IPv4 address, [::]%s for every IPv6 address", s, s, s)
 	case port > 65535:
 		return fmt.Errorf("%s has port %d: a port is from 1 to 65535", s, port)
 	}
@@ -146,4 +146,13 @@ func share() form[Share] {
 		return Share{Percent: n}, nil
 	})
 	return either(count, part)
+}
+
+// Overlap tells whether two sockets cannot be open side by side, since one is for all addresses of its
+// family and the other for one of them, or both are for the same.
+func Overlap(a, b netip.AddrPort) bool {
+	if a.Port() != b.Port() || a.Addr().Is4() != b.Addr().Is4() {
+		return false
+	}
+	return a.Addr() == b.Addr() || a.Addr().IsUnspecified() || b.Addr().IsUnspecified()
 }

@@ -11,9 +11,6 @@ import (
 	"gslb/dns/zone"
 )
 
-// maxChain bounds how many aliases are followed inside a zone.
-const maxChain = 8
-
 // lookup finds the answer to one question in one zone: the algorithm of RFC 1034 section 4.3.2, in
 // which a name can also lead to a service.
 type lookup struct {
@@ -29,7 +26,7 @@ type lookup struct {
 // another name each time. The last name's fate is the answer's (RFC 6604).
 func (l *lookup) run() {
 	l.answer = answer{authoritative: true, client: l.client}
-	var passed [maxChain]zone.Name
+	var passed [steer.MaxChain]zone.Name
 	name := l.q.name
 	for i := range passed {
 		passed[i] = name

@@ -19,7 +19,7 @@ type Server struct {
 	snapshot  func() *steer.Snapshot
 	log       *slog.Logger
 
-	mu    sync.Mutex
+	mu    sync.Mutex               // held while sockets are opened and closed, which waits for no client
 	doors map[netip.AddrPort]*door // by the address that was asked for
 }
 

@@ -19,6 +19,8 @@ const (
 	tcpWrite = 5 * time.Second
 	// tcpConnections bounds the connections on one address; more are closed at once.
 	tcpConnections = 4096
+	// acceptRetry is how long no connection is taken after one could not be.
+	acceptRetry = 10 * time.Millisecond
 )
 
 // serveTCP answers on every connection that comes in, until the listener is closed.
@@ -32,7 +34,10 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
 			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // out of descriptors, most likely: some will come free
+			select {
+			case <-ctx.Done():
+			case <-time.After(acceptRetry): // out of descriptors, most likely: some will come free
+			}
 			continue
 		}
 		select {

@@ -122,6 +122,7 @@ func (c *Client) follow(ctx context.Context) error {
 	defer stop()
 	for {
 		if err := c.sync(conn); err != nil {
+			c.serial = nil // a cache that began anew may refuse to go on from it, in whatever way
 			return err
 		}
 		if err := c.await(conn); err != nil {

@@ -153,6 +153,20 @@ func TestClientStartsOverWhenTheCacheMust(t *testing.T) {
 	}
 }
 
+// StayRTR closes the connection, without a word, of a client that goes on from an earlier run of it.
+func TestClientStartsOverWithACacheThatBeganAnew(t *testing.T) {
+	c := newCache(t)
+	serial := uint32(5)
+	c.script <- exchange{want: query(1, 0, nil), answer: [][]byte{
+		message(1, cacheResponse, 77), prefixMessage(1, true, "203.0.112.0/20", 24, 64501), end1(77, 5, 3600, 600, 7200),
+	}, hangup: true}
+	c.script <- exchange{want: query(1, 77, &serial), hangup: true}
+	c.script <- exchange{want: query(1, 0, nil), answer: [][]byte{
+		message(1, cacheResponse, 78), prefixMessage(1, true, "198.51.100.0/24", 24, 1), prefixMessage(1, true, "192.0.2.0/24", 24, 1), end1(78, 1, 3600, 600, 7200),
+	}}
+	followed(t, From{RTR: []string{c.listen.Addr().String()}})(2)
+}
+
 func TestClientSpeaksTheOldVersion(t *testing.T) {
 	c := newCache(t)
 	c.script <- exchange{want: query(1, 0, nil), answer: [][]byte{message(0, errorReport, unsupportedVersion, make([]byte, 8)...)}, hangup: true}

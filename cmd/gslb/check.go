@@ -121,7 +121,14 @@ func (s summary) places() string {
 
 func (s summary) partners() string {
 	return listed(s.cfg.Partners, func(p config.Partner) string {
-		return fmt.Sprintf("%s (%s to %s)", p.Name, count(len(p.Networks), "network"), p.Site)
+		var brings []string
+		if len(p.Peers) > 0 {
+			brings = append(brings, count(len(p.Peers), "peer"))
+		}
+		if len(p.Networks) > 0 || len(p.Peers) == 0 {
+			brings = append(brings, count(len(p.Networks), "network"))
+		}
+		return fmt.Sprintf("%s (%s to %s)", p.Name, strings.Join(brings, " and "), p.Site)
 	})
 }
 

@@ -153,21 +153,27 @@ func (k *keeper) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
+		woken := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-timer.C:
 		case <-k.wake:
+			woken = true
 		}
 		begin := time.Now()
 		k.flush()
+		rest := max(keeperRest, keeperShare*time.Since(begin))
 		k.mu.Lock()
-		timer.Reset(k.every)
+		timer.Reset(max(k.every, rest))
 		k.mu.Unlock()
+		if !woken {
+			continue // the next event need not wait
+		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(keeperRest, keeperShare*time.Since(begin))):
+		case <-time.After(rest):
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"syscall"
@@ -20,6 +21,19 @@ func (d *daemon) listenOn(cfg *config.Config) []netip.AddrPort {
 		d.log.Warn("default address not served: this machine does not have it", "address", a)
 	}
 	return had
+}
+
+// hindered says why addresses cannot be listened on beside those that are served now, where that is all
+// that hinders: the old ones stay until the new ones are open.
+func (d *daemon) hindered(cfg *config.Config, err error) error {
+	for _, a := range cfg.Server.Listen {
+		for _, held := range d.server.Addresses() {
+			if a != held && config.Overlap(a, held) {
+				return fmt.Errorf("%s cannot take over from %s while the server runs: restart it", a, held)
+			}
+		}
+	}
+	return err
 }
 
 // parted tells the addresses that a machine has from those that it lacks. One that has none of them

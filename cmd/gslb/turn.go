@@ -75,7 +75,7 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	}
 	if now.open {
 		if err := d.server.Listen(d.listenOn(cfg)); err != nil {
-			return errors.Join(located(cfg, "server.listen", err), d.world.Use(geo.Files(now.config.Geo)))
+			return errors.Join(located(cfg, "server.listen", d.hindered(cfg, err)), d.world.Use(geo.Files(now.config.Geo)))
 		}
 	}
 	if cfg.Hash() != now.config.Hash() {

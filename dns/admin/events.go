@@ -28,7 +28,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	limit, err := parseLimit(r.FormValue("limit"))
+	limit, err := parseLimit(r.FormValue("limit"), defaultEvents, maxEvents)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
@@ -60,13 +60,14 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-func parseLimit(text string) (int, error) {
+// parseLimit reads how many things are asked for; without a text they are as many as usual.
+func parseLimit(text string, usual, most int) (int, error) {
 	if text == "" {
-		return defaultEvents, nil
+		return usual, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxEvents {
-		return 0, fmt.Errorf("limit %q: not a number from 1 to %d", text, maxEvents)
+	if err != nil || n < 1 || n > most {
+		return 0, fmt.Errorf("limit %q: not a number from 1 to %d", text, most)
 	}
 	return n, nil
 }

@@ -78,7 +78,10 @@ type selection struct {
 }
 
 func parseSelection(r *http.Request) (s selection, err error) {
-	s.partner, s.limit = r.FormValue("partner"), defaultPrefixes
+	s.partner = r.FormValue("partner")
+	if s.limit, err = parseLimit(r.FormValue("limit"), defaultPrefixes, maxPrefixes); err != nil {
+		return s, err
+	}
 	if text := r.FormValue("prefix"); text != "" {
 		if s.within, err = ParseNetwork(text); err != nil {
 			return s, err
@@ -99,12 +102,6 @@ func parseSelection(r *http.Request) (s selection, err error) {
 	if text := r.FormValue("refused"); text != "" {
 		if s.refused, err = strconv.ParseBool(text); err != nil {
 			return s, fmt.Errorf("refused %q: neither 1 nor 0", text)
-		}
-	}
-	if text := r.FormValue("limit"); text != "" {
-		s.limit, err = strconv.Atoi(text)
-		if err != nil || s.limit < 1 || s.limit > maxPrefixes {
-			return s, fmt.Errorf("limit %q: not a number from 1 to %d", text, maxPrefixes)
 		}
 	}
 	return s, nil

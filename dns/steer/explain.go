@@ -2,16 +2,16 @@ package steer
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"gslb/dns/zone"
+	"gslb/health"
 )
 
-// maxChain bounds how many CNAMEs are followed inside a zone.
-const maxChain = 8
+// MaxChain bounds how many aliases are followed inside a zone: by answers, and so by reasons.
+const MaxChain = 8
 
 // Question is what reasons are asked for.
 type Question struct {
@@ -47,7 +47,7 @@ func Explain(s *Snapshot, q Question) (lines []Line, span int, ours bool) {
 	}
 	lines = append(lines, clientLine(q.Client))
 	name := q.Name
-	for range maxChain {
+	for range MaxChain {
 		match := z.Find(name)
 		if (match.Kind == zone.Exact || match.Kind == zone.Wildcard) && match.Node.Service >= 0 {
 			e := s.explainer(q, match.Node.Service)
@@ -338,33 +338,48 @@ func addDrain(l *Line, st *standing) {
 	}
 }
 
-// addEndpoint names what is wrong at a member: the endpoint that is withdrawn longest, when the
-// place is withdrawn for it; the number of healthy ones, when it serves all the same.
+// addEndpoint names what is wrong at a member: of its endpoints the worst, if any has failed, and how
+// many are healthy, if not all are and it serves all the same.
 func (e *explainer) addEndpoint(l *Line, member int) {
 	m, st := &e.svc.members[member], &e.standing[member]
-	if up := len(st.up[IPv4]) + len(st.up[IPv6]); st.healthy {
-		if up < len(m.endpoints) {
-			l.add("healthy", fmt.Sprintf("%d/%d", up, len(m.endpoints)))
-		}
-		return
+	if up := len(st.up[IPv4]) + len(st.up[IPv6]); st.healthy && up < len(m.endpoints) {
+		l.add("healthy", fmt.Sprintf("%d/%d", up, len(m.endpoints)))
 	}
-	var worst netip.Addr
+	var worst health.Endpoint
 	var words Line
-	var since time.Time
 	for _, ep := range m.endpoints {
 		state, check := e.s.endpoint(ep)
-		if state.Serving() || (worst.IsValid() && !state.Since.Before(since)) {
+		if state.Serving() && state.Failed == 0 || words != nil && !worse(state, worst) {
 			continue
 		}
-		worst, since = ep.address, state.Since
-		words = Line{{"endpoint", worst.String()}, {"failed", fmt.Sprintf("%d/%d", state.Failed, check.Window)}}
-		if state.Cause != "" {
-			words.add("last", state.Cause)
-		}
-		words.add("since", Ago(e.q.Now.Sub(since)))
-		if state.Succeeding > 0 {
-			words.add("good", fmt.Sprintf("%d/%d", state.Succeeding, check.Rise))
-		}
+		worst, words = state, e.endpointWords(ep, state, check)
 	}
 	*l = append(*l, words...)
+}
+
+// worse tells whether an endpoint says more of what is wrong than another: a withdrawn one does, of
+// these the one that is longest; else that with more failures.
+func worse(a, b health.Endpoint) bool {
+	switch {
+	case a.Serving() != b.Serving():
+		return !a.Serving()
+	case !a.Serving():
+		return a.Since.Before(b.Since)
+	}
+	return a.Failed > b.Failed
+}
+
+func (e *explainer) endpointWords(ep endpoint, state health.Endpoint, check health.Check) Line {
+	words := Line{{"endpoint", ep.address.String()}, {"failed", fmt.Sprintf("%d/%d", state.Failed, check.Window)}}
+	if state.Cause != "" {
+		words.add("last", state.Cause)
+	}
+	if state.Serving() {
+		return words
+	}
+	words.add("since", Ago(e.q.Now.Sub(state.Since)))
+	if state.Succeeding > 0 {
+		words.add("good", fmt.Sprintf("%d/%d", state.Succeeding, check.Rise))
+	}
+	return words
 }

@@ -54,9 +54,20 @@ place=fra tier=3 verdict=spare
 client=198.18.0.9 via=source ignored=10.0.0.0/8
 name=video.ok.test service=video answer=192.0.2.31 ttl=60 scope=8
 placed=geo map=nearest continent=EU country=DE
-place=fra tier=1 verdict=chosen healthy=1/2
+place=fra tier=1 verdict=chosen healthy=1/2 endpoint=2001:db8:3::31 failed=10/20 last="status 503" since=0s
 place=spb tier=2 verdict=spare
 place=msk-1 tier=3 verdict=spare
+`},
+		{
+			name: "failures that are too few", asked: "www.ok.test", source: "8.8.8.8",
+			results: map[string]string{"192.0.2.2": "---", "192.0.2.3": "-++"},
+			want: `
+client=8.8.8.8 via=source
+name=www.ok.test service=portal answer="192.0.2.1 192.0.2.2 192.0.2.3 2001:db8:1::1" ttl=150 scope=0
+placed=datacenters
+place=msk-1 tier=1 verdict=chosen
+place=msk-2 tier=1 verdict=chosen endpoint=192.0.2.2 failed=3/20 last="status 503"
+place=fra tier=1 verdict=chosen endpoint=192.0.2.3 failed=1/20 last="status 503"
 `},
 		{
 			name: "drains", config: drained, asked: "www.ok.test", source: "8.8.8.8",

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"slices"
 	"time"
 
 	"gslb/config"
@@ -104,7 +105,7 @@ func (s *Snapshot) LeftBare(d config.Drain) []string {
 		if (d.Service != "" && d.Service != svc.name) || !svc.anybody() {
 			continue
 		}
-		left := serviceState{s, svc.Service, append([]standing(nil), svc.standing...)}
+		left := serviceState{s, svc.Service, slices.Clone(svc.standing)}
 		for j, m := range svc.members {
 			if s.in.Policy.places[m.place].name == d.Target {
 				left.standing[j].drained = true

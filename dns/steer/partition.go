@@ -16,7 +16,15 @@ import (
 type partition struct {
 	table *prefix.Table
 	lists *lists
+	whole int // how many lists there were when all of it was cut at once; the others came by patches
 }
+
+// spareLists is how many lists patches may add, beside as many again as there were.
+const spareLists = 1024
+
+// outgrown tells whether patches have added so many lists, most of which nobody may have any more,
+// that the next change is one to cut everything anew for.
+func (p *partition) outgrown() bool { return len(p.lists.all) > 2*p.whole+spareLists }
 
 // at gives the list of a client, and the bits of the widest block around it with that list. 0 bits
 // are all addresses of both families: a scope of 0 is taken for all networks (RFC 7871 section
@@ -44,7 +52,8 @@ func (p *partition) differs(first netip.Addr, n uint32) bool {
 // is that of its longest prefix, then what the prefixes around it add.
 func (p *Policy) partnerPartition(routes *bgp.Table) *partition {
 	sites, numbers := p.sites(), newLists()
-	return &partition{cut(own(routes.All(), sites), nil, numbers).Table(), numbers}
+	table := cut(own(routes.All(), sites), nil, numbers).Table()
+	return &partition{table, numbers, len(numbers.all)}
 }
 
 // patched gives the partition after some prefixes' routes have changed: only the blocks of these
@@ -67,7 +76,7 @@ func (p *Policy) patched(old *partition, routes *bgp.Table, changed []netip.Pref
 		b.Set(c, numbers.intern(siteList(routes.At(c), sites).then(outer)))
 		table = table.Replace(c, b.Table())
 	}
-	return &partition{table, numbers}
+	return &partition{table, numbers, old.whole}
 }
 
 // sites gives where the routes of each partner lead, of those that are steered by.
@@ -149,7 +158,7 @@ func (p *Policy) geoPartition(v viewKey, world *geo.Map) *partition {
 		}
 		return n
 	})
-	return &partition{table, numbers}
+	return &partition{table, numbers, len(numbers.all)}
 }
 
 // networkPartition cuts by the networks lists of the rules. The values of the table are numbers

@@ -71,6 +71,9 @@ type Service struct {
 // Name is the service's name in the configuration.
 func (svc *Service) Name() string { return svc.name }
 
+// TTL is the service's own TTL in seconds: that of answers while every window is clean.
+func (svc *Service) TTL() uint32 { return svc.ttl }
+
 // member is what one place gives to a service.
 type member struct {
 	place      placeID
@@ -120,7 +123,7 @@ func (p *Policy) Partners() []bgp.Partner {
 	return partners
 }
 
-// Peers gives every BGP session that the policy wants, and Local our side of all of them.
+// Peers gives every BGP session that the policy wants.
 func (p *Policy) Peers() []bgp.Peer { return slices.Clone(p.peers) }
 
 // Local is our side of every BGP session.
@@ -205,6 +208,3 @@ func endsLater(a, b config.Drain) bool {
 	}
 	return a.Until.After(b.Until)
 }
-
-// TTL is the service's own TTL in seconds: that of answers while every window is clean.
-func (svc *Service) TTL() uint32 { return svc.ttl }

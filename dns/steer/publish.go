@@ -32,7 +32,7 @@ type Publisher struct {
 	latest  atomic.Pointer[Snapshot]
 	wake    chan struct{}
 
-	mu     sync.Mutex // held while a snapshot is made
+	mu     sync.Mutex // held while a snapshot is made, and its inputs are prepared
 	config uint64
 	policy *Policy
 }

@@ -14,6 +14,7 @@ func (s *Snapshot) viewFrom(prev *Snapshot, v viewKey) *partition {
 		return p.geoPartition(v, s.in.Geo)
 	}
 	old := prev.in.Policy
+	// Rules are compared by reflection so that a key which a rule gets later counts by itself.
 	i := slices.IndexFunc(old.views, func(w viewKey) bool {
 		return slices.Equal(v.near, w.near) && (p == old && v.rules == w.rules || reflect.DeepEqual(p.maps[v.rules], old.maps[w.rules]))
 	})
@@ -34,8 +35,11 @@ func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
 	if prev == nil || !samePlaces(p, prev.in.Policy) || !slices.EqualFunc(p.partners, prev.in.Policy.partners, sameRoads) {
 		return p.partnerPartition(s.in.Routes)
 	}
-	if prev.in.Routes == s.in.Routes {
+	switch {
+	case prev.in.Routes == s.in.Routes:
 		return prev.partners
+	case prev.partners.outgrown():
+		return p.partnerPartition(s.in.Routes)
 	}
 	var changed []netip.Prefix
 	for c := range s.in.Routes.Changed(prev.in.Routes) {

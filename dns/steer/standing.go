@@ -54,8 +54,8 @@ func (p *Policy) standing(m *member, report *health.Report) standing {
 	st.unknown = st.healthy && !known
 	st.falls = soonest
 	if up == m.minHealthy {
-		any := sooner(soonest[IPv4], soonest[IPv6])
-		st.falls = [2]time.Duration{any, any} // one more loss withdraws the place
+		next := sooner(soonest[IPv4], soonest[IPv6])
+		st.falls = [2]time.Duration{next, next} // one more loss withdraws the place
 	}
 	return st
 }

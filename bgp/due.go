@@ -1,0 +1,65 @@
+package bgp
+
+import (
+	"context"
+	"net/netip"
+	"time"
+)
+
+// quiet is how long a peer has to be silent after its first routes for its initial announcement to
+// count as complete: not every speaker tells the end of it (RFC 4724).
+const quiet = time.Second
+
+// longestSync is how long first routes are held back from a peer that neither tells their end nor
+// falls silent.
+const longestSync = time.Minute
+
+// Tick does what is due: initial announcements that have fallen silent count, and stale routes
+// whose time has run out leave. It gives the time of the next thing to do; zero for none.
+func (r *RIB) Tick(now time.Time) (next time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, s := range r.sources {
+		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
+			r.publish(r.settled(i, now))
+		}
+		if !s.expires.IsZero() && !now.Before(s.expires) {
+			s.expires = time.Time{}
+			r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !s.stale(*c) }))
+		}
+		for _, due := range []time.Time{s.quietAt(), s.expires} {
+			if !due.IsZero() && (next.IsZero() || due.Before(next)) {
+				next = due
+			}
+		}
+	}
+	return next
+}
+
+// quietAt is when the source's first routes count although their end was not told; zero: never.
+func (s *source) quietAt() time.Time {
+	if !s.syncing || s.began.IsZero() {
+		return time.Time{}
+	}
+	if most := s.began.Add(longestSync); s.heard.Add(quiet).After(most) {
+		return most
+	}
+	return s.heard.Add(quiet)
+}
+
+// Run does what is due, when it is due, until the context ends.
+func (r *RIB) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-r.wake:
+		}
+		if next := r.Tick(time.Now()); !next.IsZero() {
+			timer.Reset(time.Until(next))
+		}
+	}
+}
