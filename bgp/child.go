@@ -152,20 +152,7 @@ var errPipe = errors.New("its pipe ended")
 // tell gives the speaker the wanted state, and every change of it.
 func (c *child) tell(ctx context.Context, in inlet) error {
 	w := wire.NewWriter(in)
-	write := func(m wire.Message) error {
-		_ = in.SetWriteDeadline(time.Now().Add(tellTimeout)) // the write fails as well
-		if ctx.Err() != nil {
-			return ctx.Err() // whose deadline was overwritten just now
-		}
-		err := w.Write(m)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("it took no message for %v", tellTimeout)
-		case err != nil:
-			return fmt.Errorf("%w: %w", errPipe, err)
-		}
-		return nil
-	}
+	write := func(m wire.Message) error { return inTime(ctx, in, func() error { return w.Write(m) }) }
 	if err := write(wire.Hello{Version: wire.Version}); err != nil {
 		return err
 	}
@@ -176,7 +163,7 @@ func (c *child) tell(ctx context.Context, in inlet) error {
 			_ = write(wire.Stop{}) // it also ends with its input
 			return errUnwanted
 		}
-		if !reflect.DeepEqual(told, wanted) {
+		if !reflect.DeepEqual(told, wanted) { // by reflection: what a neighbour gets later counts by itself
 			if err := write(wanted); err != nil {
 				return err
 			}
@@ -193,6 +180,21 @@ func (c *child) tell(ctx context.Context, in inlet) error {
 		case <-c.wake:
 		}
 	}
+}
+
+// inTime writes a message, or says why the speaker did not take it.
+func inTime(ctx context.Context, in inlet, write func() error) error {
+	_ = in.SetWriteDeadline(time.Now().Add(tellTimeout)) // the write fails as well
+	if ctx.Err() != nil {
+		return ctx.Err() // whose deadline was overwritten just now
+	}
+	switch err := write(); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("it took no message for %v", tellTimeout)
+	case err != nil:
+		return fmt.Errorf("%w: %w", errPipe, err)
+	}
+	return nil
 }
 
 // hear passes on what the speaker says until it falls silent.

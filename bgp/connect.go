@@ -34,11 +34,7 @@ func (r *relay) connect(ctx context.Context, delay time.Duration) (net.Conn, err
 		case <-ctx.Done():
 			return nil, nil
 		case conn := <-r.offers:
-			if err := r.secure(conn); err != nil {
-				abort(conn)
-				return nil, err
-			}
-			return conn, nil
+			return r.secured(conn)
 		case o := <-r.orders:
 			if o.resume && result == nil {
 				timer.Reset(0)
@@ -53,16 +49,22 @@ func (r *relay) connect(ctx context.Context, delay time.Duration) (net.Conn, err
 				continue
 			}
 			r.state(Connecting, "")
-			result = make(chan dialled, 1)
-			go func() {
-				conn, err := r.dial(dialling)
-				result <- dialled{conn, err}
-			}()
+			result = r.dials(dialling)
 		case d := <-result:
 			result = nil
 			return d.conn, d.err
 		}
 	}
+}
+
+// dials begins to open a connection. Whoever calls it takes what comes of it.
+func (r *relay) dials(ctx context.Context) chan dialled {
+	result := make(chan dialled, 1)
+	go func() {
+		conn, err := r.dial(ctx)
+		result <- dialled{conn, err}
+	}()
+	return result
 }
 
 func discard(d dialled) {
@@ -107,6 +109,15 @@ func (r *relay) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(r.peer.Address, r.peer.port()).String())
 	if err != nil {
 		return nil, fmt.Errorf("connect to port %d: %s", r.peer.port(), bare(err))
+	}
+	return conn, nil
+}
+
+// secured gives a connection that the peer opened, with the options that it is wanted with, or closes it.
+func (r *relay) secured(conn net.Conn) (net.Conn, error) {
+	if err := r.secure(conn); err != nil {
+		abort(conn)
+		return nil, err
 	}
 	return conn, nil
 }

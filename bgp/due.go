@@ -3,6 +3,7 @@ package bgp
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -12,7 +13,7 @@ const quiet = time.Second
 
 // longestSync is how long first routes are held back from a peer that neither tells their end nor
 // falls silent.
-const longestSync = time.Minute
+const longestSync = 10 * time.Second
 
 // Tick does what is due: initial announcements that have fallen silent count, and stale routes
 // whose time has run out leave. It gives the time of the next thing to do; zero for none.
@@ -23,17 +24,34 @@ func (r *RIB) Tick(now time.Time) (next time.Time) {
 		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
 			r.publish(r.settled(i, now))
 		}
-		if !s.expires.IsZero() && !now.Before(s.expires) {
-			s.expires = time.Time{}
-			r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !s.stale(*c) }))
+		r.expire(i, now)
+		dues := []time.Time{s.quietAt()}
+		for _, l := range s.losses {
+			dues = append(dues, l.expires)
 		}
-		for _, due := range []time.Time{s.quietAt(), s.expires} {
+		for _, due := range dues {
 			if !due.IsZero() && (next.IsZero() || due.Before(next)) {
 				next = due
 			}
 		}
 	}
 	return next
+}
+
+// expire drops what lost sessions of a source have left and whose time has run out.
+func (r *RIB) expire(i int, now time.Time) {
+	s := r.sources[i]
+	var over []uint16
+	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool {
+		due := !now.Before(l.expires)
+		if due {
+			over = append(over, l.session)
+		}
+		return due
+	})
+	if len(over) > 0 {
+		r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) }))
+	}
 }
 
 // quietAt is when the source's first routes count although their end was not told; zero: never.

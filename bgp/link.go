@@ -53,8 +53,9 @@ type link struct {
 	voice   *bufio.Reader // of the speaker; its OPEN is the next message in it
 	ours    screen.Offer
 
-	kept        atomic.Uint32 // directions that a KEEPALIVE passed: bits byPeer, bySpeaker
-	established chan struct{} // closed once both are set
+	kept        atomic.Uint32            // directions that a KEEPALIVE passed: bits byPeer, bySpeaker
+	goodbye     atomic.Pointer[farewell] // by the peer's NOTIFICATION; the speaker may close before inbound returns it
+	established chan struct{}            // closed once both are set
 
 	mu   sync.Mutex
 	over bool // the deadlines are those of the end
@@ -229,8 +230,10 @@ func (l *link) inbound() farewell {
 		}
 		if n, ok := screen.ReadNotification(message); ok {
 			reason := notified(n, wire.Received)
+			e := farewell{text: reasonText(reason), will: reason.Deliberate()}
+			l.goodbye.Store(&e)
 			_ = flush() // the speaker learns of the end either way
-			return farewell{text: reasonText(reason), will: reason.Deliberate()}
+			return e
 		}
 		if message[typeOfMessage] == typeKeepalive {
 			l.keep(byPeer)
@@ -250,6 +253,9 @@ func refused(v screen.Verdict) farewell {
 func (l *link) outbound() farewell {
 	for {
 		message, err := peek(l.voice, nil)
+		if e := l.goodbye.Load(); err != nil && e != nil {
+			return *e
+		}
 		if err != nil {
 			return lost("the speaker", err)
 		}

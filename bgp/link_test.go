@@ -242,6 +242,16 @@ func TestLinkEndsForWhoeverEndsIt(t *testing.T) {
 	}
 }
 
+// TestSpeakersEndDoesNotHideThePeersWord has the speaker close, since the peer said goodbye, before
+// the peer's direction tells of that.
+func TestSpeakersEndDoesNotHideThePeersWord(t *testing.T) {
+	l := &link{voice: bufio.NewReader(strings.NewReader(""))}
+	l.goodbye.Store(&farewell{text: "the peer sent cease, administrative shutdown (6/2)", will: true})
+	if e := l.outbound(); !e.will || e.text != l.goodbye.Load().text {
+		t.Errorf("the link ended with %q, will %t", e.text, e.will)
+	}
+}
+
 // TestWhyTheSpeakerEndsReachesThePeer has the speaker say why and close at once, while the peer still
 // sends: what the peer's direction meets must not hide it.
 func TestWhyTheSpeakerEndsReachesThePeer(t *testing.T) {

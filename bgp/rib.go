@@ -34,13 +34,19 @@ type RIB struct {
 type source struct {
 	peerState
 	wanted  bool      // stands in the configuration
-	expires time.Time // when what is stale leaves; zero: nothing is
+	losses  []loss    // lost sessions whose routes may still be there, stale
 	syncing bool      // its first routes of this session are held back
 	began   time.Time // when the first of them came; zero: none has
 	heard   time.Time // when the last of them came
 	pending []wire.Change
 	ended   [2]bool // families whose end-of-RIB came
 	begins  [2]bool // families that the session carries
+}
+
+// loss is the end of a session by nobody's will.
+type loss struct {
+	session uint16
+	expires time.Time // when the routes that no session confirmed since leave
 }
 
 // NewRIB gives an empty RIB.
@@ -62,9 +68,7 @@ func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.partners = map[string]*Partner{}
-	for _, s := range r.sources {
-		s.wanted = false
-	}
+	r.recall(partners, peers)
 	var edits []edit
 	for _, p := range partners {
 		r.partners[p.Name] = &p
@@ -89,6 +93,25 @@ func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 		return
 	}
 	r.publish(t)
+}
+
+// recall says of the sources that are there whether they are wanted. It comes before new ones are made,
+// which take the places of those that are not.
+func (r *RIB) recall(partners []Partner, peers []Peer) {
+	type name struct {
+		partner string
+		address netip.Addr
+	}
+	wanted := make(map[name]bool, len(partners)+len(peers))
+	for _, p := range partners {
+		wanted[name{partner: p.Name}] = true
+	}
+	for _, p := range peers {
+		wanted[name{p.Partner, p.Address}] = true
+	}
+	for _, s := range r.sources {
+		s.wanted = wanted[name{s.partner, s.address}]
+	}
 }
 
 // Validate judges the origins of all routes, from now on, by these VRPs.
@@ -217,13 +240,26 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 		if len(s.pending) <= limit || announced(s.pending) <= limit {
 			return true
 		}
-	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit {
+	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
 		r.publish(t)
 		return true
 	}
 	r.lose(s, now)
 	r.publish(r.Latest().edited(0, nil, r.states()))
 	return false
+}
+
+// said counts the routes of a source that this session announced: stale ones are no longer announced.
+func (t *Table) said(source int, session uint16) int {
+	n := 0
+	for _, pg := range t.pages {
+		for _, c := range pg.claims {
+			if int(c.peer) == source && c.session == session {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // announced counts the routes that remain of changes.
@@ -279,7 +315,7 @@ func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 		return
 	}
 	t := r.settled(i, now)
-	s.expires = time.Time{}
+	s.losses = nil
 	r.publish(t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session }))
 }
 
@@ -324,15 +360,16 @@ func (r *RIB) Lost(now time.Time) {
 // forget ends a source whose routes leave with it.
 func (s *source) forget() {
 	if s.address.IsValid() {
-		s.up, s.syncing, s.pending, s.expires = false, false, nil, time.Time{}
+		s.up, s.syncing, s.pending, s.losses = false, false, nil, nil
 	}
 }
 
-// lose makes what a source has announced stale. A session that never came to confirm anything does
-// not begin its time anew.
+// lose makes what a source has announced stale. What the session had not come to confirm does not
+// begin its time anew.
 func (r *RIB) lose(s *source, now time.Time) {
 	if s.up && !s.syncing {
-		s.lost, s.expires = now, now.Add(r.partners[s.partner].Stale)
+		s.lost = now
+		s.losses = append(s.losses, loss{s.session, now.Add(r.partners[s.partner].Stale)})
 	}
 	s.up, s.syncing, s.pending = false, false, nil
 }

@@ -197,6 +197,17 @@ func TestFirstRoutesOfAPeerThatNeverFallsSilentCount(t *testing.T) {
 	s.want("203.0.113.0/24=9")
 }
 
+// A session without routes, as one that is only beginning, keeps its place when others come before it.
+func TestANewPartnerTakesNobodysPlace(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.c, true, false, s.now)
+	newcomer := Peer{Partner: "amurnet", Address: netip.MustParseAddr("127.0.0.12"), ASN: 64503}
+	s.rib.Apply([]Partner{believing("amurnet"), believing("sibtel"), believing("uralnet")}, []Peer{newcomer, s.a, s.b, s.c}, s.now)
+	s.announce(s.c, "203.0.113.0/24")
+	s.rib.EndOfRIB(s.c, false, s.now)
+	s.want("203.0.113.0/24=11")
+}
+
 // The sessions tell of a peer's end after the configuration has left it out, or not at all.
 func TestAPartnerThatLeavesTakesItsSessionsAlong(t *testing.T) {
 	s := newStory(t, nil)
@@ -225,6 +236,23 @@ func TestFlappingDoesNotProlongStaleness(t *testing.T) {
 	s.want("")
 }
 
+func TestFlappingProlongsNothingThatNoSessionConfirms(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	for range 14 {
+		s.rib.Up(s.a, true, false, s.now)
+		s.announce(s.a, "203.0.113.0/24") // and no end-of-RIB: it counts by its silence
+		s.after(time.Minute)
+		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	}
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("203.0.113.0/24=9?")
+	s.after(14 * time.Minute)
+	s.want("")
+}
+
 func TestSpeakersDeathMakesEverythingStale(t *testing.T) {
 	s := newStory(t, func(p *Partner) { p.Networks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
 	s.sync(s.a, "203.0.113.0/24")
@@ -244,6 +272,20 @@ func TestTooManyPrefixesEndTheSessionAndKeepTheLastSet(t *testing.T) {
 			t.Error("three of two were taken")
 		}
 		s.want("203.0.112.0/24=9?")
+	})
+	t.Run("but not those of a session that was lost", func(t *testing.T) {
+		s := newStory(t, few)
+		s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+		s.rib.Up(s.a, true, false, s.now)
+		s.announce(s.a, "203.0.114.0/24 203.0.115.0/24")
+		s.after(quiet)
+		if !s.announce(s.a, "203.0.115.0/24") {
+			t.Error("stale routes were counted")
+		}
+		if s.announce(s.a, "203.0.116.0/24") {
+			t.Error("the third of two was taken")
+		}
 	})
 	t.Run("later, refused ones counted", func(t *testing.T) {
 		s := newStory(t, few)
@@ -398,6 +440,34 @@ func TestRestartDoesNotProlongStaleness(t *testing.T) {
 	}
 	s.want("203.0.113.0/24=9?")
 	s.after(time.Minute)
+	s.want("")
+}
+
+func TestSessionThatConfirmsNothingDoesNotProlongStalenessOverRestarts(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.after(30 * time.Second)
+	for range 15 {
+		if err := s.restart(nil); err != nil {
+			t.Error(err)
+		}
+		s.want("203.0.113.0/24=9?")
+		s.rib.Up(s.a, true, false, s.now)
+		s.after(time.Minute)
+	}
+	s.want("")
+}
+
+func TestRestartWithinAShortStaleKeepsRoutes(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.after(59 * time.Second)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.after(15*time.Minute - time.Second)
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Second)
 	s.want("")
 }
 

@@ -27,11 +27,17 @@ type savedSource struct {
 // time to the next. The static ones stand in the configuration, and what is refused is not kept.
 func (r *RIB) Save(now time.Time) (map[string][]byte, error) {
 	t := r.Latest()
+	confirmed := make([]bool, len(t.peers)) // by the session of now, in part at least
+	for _, claims := range t.claims() {
+		for _, c := range claims {
+			confirmed[c.peer] = confirmed[c.peer] || !t.peers[c.peer].stale(c)
+		}
+	}
 	sources := make([]savedSource, len(t.peers))
 	for i, p := range t.peers {
 		sources[i] = savedSource{p.partner, p.address, p.lost}
-		if p.up {
-			sources[i].Confirmed = now.Truncate(time.Minute) // so that an idle minute writes nothing
+		if p.up && confirmed[i] {
+			sources[i].Confirmed = now
 		}
 	}
 	index, err := json.Marshal(sources)
@@ -166,11 +172,13 @@ func (r *RIB) revive(now time.Time) []edit {
 		}
 		s := r.sources[i]
 		partner := r.partners[s.partner]
-		s.lost, s.expires = from.Confirmed, from.Confirmed.Add(partner.Stale)
-		if !now.Before(s.expires) {
+		expires := from.Confirmed.Add(partner.Stale)
+		if !now.Before(expires) {
 			continue
 		}
+		s.lost, s.losses = from.Confirmed, []loss{{s.session, expires}}
 		e.claim.peer = uint16(i)
+		e.claim.session = s.session
 		preference, refused := partner.judge(e.prefix, e.claim.path.Value(), r.vrps)
 		e.claim.preference, e.claim.refused = preference, refused.number()
 		edits = append(edits, e)

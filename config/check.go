@@ -63,6 +63,7 @@ func (k *checker) all() {
 	for _, p := range k.c.Partners {
 		k.partner(p)
 	}
+	k.peerAddresses()
 	for _, m := range k.c.Maps {
 		k.geoMap(m)
 	}

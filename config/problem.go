@@ -69,17 +69,11 @@ func (ps Problems) Warnings() Problems {
 
 // Sorted gives a copy in the order of files, as first met, lines and columns.
 func (ps Problems) Sorted() Problems {
-	order := map[string]int{}
-	for _, p := range ps {
-		if _, ok := order[p.Pos.File]; !ok {
-			order[p.Pos.File] = len(order)
-		}
+	files := make([]string, len(ps))
+	for i, p := range ps {
+		files[i] = p.Pos.File
 	}
-	sorted := slices.Clone(ps)
-	slices.SortStableFunc(sorted, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(order[a.Pos.File], order[b.Pos.File]), comparePlace(a.Pos, b.Pos))
-	})
-	return sorted
+	return inOrder(slices.Clone(ps), files)
 }
 
 // comparePlace orders two positions of one file.

@@ -56,12 +56,7 @@ func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
 	if a.Addr().Is6() {
 		network = "udp6"
 	}
-	var plain net.ListenConfig
-	alone, err := plain.ListenPacket(ctx, network, a.String())
-	if err != nil {
-		return nil, err
-	}
-	if err := alone.Close(); err != nil {
+	if err := vacant(ctx, network, a); err != nil {
 		return nil, err
 	}
 	shared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return prepare(c, a) }}
@@ -77,6 +72,19 @@ func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
 		packets = append(packets, conn.(*net.UDPConn))
 	}
 	return packets, nil
+}
+
+// vacant is an error when anybody has the UDP port. No child process is started meanwhile: until it runs
+// its program it would hold the port that was tried.
+func vacant(ctx context.Context, network string, a netip.AddrPort) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	var plain net.ListenConfig
+	alone, err := plain.ListenPacket(ctx, network, a.String())
+	if err != nil {
+		return err
+	}
+	return alone.Close()
 }
 
 // prepare sets what a UDP socket needs before it is bound: a port that is shared among the workers,

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,19 +21,19 @@ func TestExampleConfigHasNeitherErrorsNorWarnings(t *testing.T) {
 	}
 }
 
+// commentedOut is a line that shows a key or an item of a list without giving it.
+var commentedOut = regexp.MustCompile(`(?m)^( *)# ( *[a-z_]+:| *- \{)`)
+
 // What is commented out is shown to be used: it must be right as well.
-func TestExampleDrainsHaveNeitherErrorsNorWarnings(t *testing.T) {
-	text := readDeployed(t, "gslb.example.yaml")
-	plain, commented, found := strings.Cut(text, "# drains:\n")
-	if !found {
-		t.Fatal("the example has no commented drains")
-	}
+func TestExampleHasNeitherErrorsNorWarningsWithAllThatIsCommentedOut(t *testing.T) {
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "gslb.yaml"), plain+"drains:\n"+strings.ReplaceAll(commented, "#   - ", "  - "))
+	write(t, filepath.Join(folder, "gslb.yaml"), commentedOut.ReplaceAllString(readDeployed(t, "gslb.example.yaml"), "$1$2"))
 	write(t, filepath.Join(folder, "ok.test.zone"), readDeployed(t, "ok.test.zone"))
 	c := loadGood(t, filepath.Join(folder, "gslb.yaml"))
-	if len(c.Drains) != 2 {
-		t.Errorf("it has %d drains, want 2", len(c.Drains))
+	sibtel := c.Partners[0]
+	got := []int{len(c.Drains), len(sibtel.Peers), len(sibtel.Accept.Origins), len(sibtel.Communities), len(c.BGP.RPKI.RTR), len(c.Geo.ASN)}
+	if slices.Contains(got, 0) || len(c.Drains) != 2 || len(sibtel.Peers) != 2 {
+		t.Errorf("drains, peers, origins, communities, RPKI caches and the ASN database are %d long, want two drains and peers, and some of all", got)
 	}
 }
 

@@ -21,15 +21,15 @@ const (
 	lastRetry     = time.Minute
 )
 
-// Client keeps the VRPs of one cache, by the RPKI-to-Router protocol, version 1 (RFC 8210) or, when
+// client keeps the VRPs of one cache, by the RPKI-to-Router protocol, version 1 (RFC 8210) or, when
 // the cache speaks no other, 0 (RFC 6810). What a cache said last stays when it is lost, until it
 // has expired by the cache's own word.
-type Client struct {
+type client struct {
 	address string
 	log     *slog.Logger
 	changed func()
 
-	// owned by the goroutine of Run
+	// owned by the goroutine of run
 	version byte
 	session uint16
 	serial  *uint32 // nil: nothing is known, ask for everything
@@ -37,21 +37,21 @@ type Client struct {
 	timing  timing
 
 	mu      sync.Mutex
-	latest  []VRP
+	latest  []VRP     // nil: nothing is known
 	state   string    // in words
 	updated time.Time // when the cache last said that what we have is all
 }
 
 // newClient makes a client of the cache at a host and port, which calls changed when its VRPs change.
-func newClient(address string, log *slog.Logger, changed func()) *Client {
-	return &Client{
+func newClient(address string, log *slog.Logger, changed func()) *client {
+	return &client{
 		address: address, log: log.With("cache", address), changed: changed,
 		version: 1, timing: defaultTiming, vrps: map[VRP]bool{}, state: "connecting",
 	}
 }
 
 // run follows the cache until ctx ends.
-func (c *Client) run(ctx context.Context) {
+func (c *client) run(ctx context.Context) {
 	retry := firstRetry
 	for {
 		begin := time.Now()
@@ -62,7 +62,9 @@ func (c *Client) run(ctx context.Context) {
 		if time.Since(begin) > lastRetry {
 			retry = firstRetry
 		}
-		c.told("lost: " + err.Error())
+		if c.turn("lost: " + err.Error()) {
+			c.log.Warn("rpki cache lost: what it said stays until it expires", "cause", err)
+		}
 		c.expire()
 		if !pause(ctx, retry) {
 			return
@@ -80,19 +82,17 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// told sets the state in words, and logs it when it is another.
-func (c *Client) told(state string) {
+// turn sets the state in words, and tells whether it is another than before.
+func (c *client) turn(state string) bool {
 	c.mu.Lock()
-	same := c.state == state
+	defer c.mu.Unlock()
+	before := c.state
 	c.state = state
-	c.mu.Unlock()
-	if !same {
-		c.log.Info("rpki cache " + state)
-	}
+	return state != before
 }
 
 // expire drops what has not been confirmed for too long: it would call good routes invalid.
-func (c *Client) expire() {
+func (c *client) expire() {
 	c.mu.Lock()
 	old := c.latest != nil && time.Since(c.updated) > c.timing.expire
 	c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *Client) expire() {
 	}
 }
 
-func (c *Client) publish(vrps []VRP) {
+func (c *client) publish(vrps []VRP) {
 	c.mu.Lock()
 	c.latest = vrps
 	c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *Client) publish(vrps []VRP) {
 }
 
 // follow talks to the cache on one connection, until it breaks.
-func (c *Client) follow(ctx context.Context) error {
+func (c *client) follow(ctx context.Context) error {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp", c.address)
 	if err != nil {
@@ -135,54 +135,73 @@ func (c *Client) follow(ctx context.Context) error {
 var errOtherVersion = errors.New("it speaks another version of the protocol")
 
 // sync asks for what is new, and takes it in whole.
-func (c *Client) sync(conn net.Conn) error {
+func (c *client) sync(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return err
 	}
 	if _, err := conn.Write(query(c.version, c.session, c.serial)); err != nil {
 		return err
 	}
-	vrps := c.vrps
+	var vrps map[VRP]bool // nil until the answer begins
 	for {
 		p, err := readPDU(conn)
 		if err != nil {
 			return err
 		}
 		switch p.kind {
-		case serialNotify, routerKey:
-		case cacheResponse:
-			if c.serial == nil || p.session != c.session {
-				c.serial, vrps = nil, map[VRP]bool{}
-			}
-			c.session = p.session
-			vrps = maps.Clone(vrps)
-		case ipv4Prefix, ipv6Prefix:
-			v, announce, err := p.vrp()
-			if err != nil {
-				return err
-			}
-			if announce {
-				vrps[v] = true
-			} else {
-				delete(vrps, v)
-			}
+		case errorReport:
+			return c.failed(p)
 		case cacheReset: // it cannot tell the difference: start over
 			c.serial = nil
 			if _, err := conn.Write(query(c.version, 0, nil)); err != nil {
 				return err
 			}
 		case endOfData:
+			if vrps == nil {
+				return errNoResponse
+			}
 			return c.complete(p, vrps)
-		case errorReport:
-			return c.failed(p)
 		default:
-			return fmt.Errorf("a message of type %d", p.kind)
+			if vrps, err = c.take(p, vrps); err != nil {
+				return err
+			}
 		}
 	}
 }
 
+// errNoResponse says that a cache does not begin its answer as it should.
+var errNoResponse = errors.New("it answers without a cache response")
+
+// take takes in one message of an answer, and gives the VRPs with it.
+func (c *client) take(p pdu, vrps map[VRP]bool) (map[VRP]bool, error) {
+	switch p.kind {
+	case serialNotify, routerKey:
+	case cacheResponse:
+		if c.serial == nil || p.session != c.session {
+			c.serial, c.session = nil, p.session
+			return map[VRP]bool{}, nil
+		}
+		return maps.Clone(c.vrps), nil
+	case ipv4Prefix, ipv6Prefix:
+		v, announce, err := p.vrp()
+		switch {
+		case err != nil:
+			return nil, err
+		case vrps == nil:
+			return nil, errNoResponse
+		case announce:
+			vrps[v] = true
+		default:
+			delete(vrps, v)
+		}
+	default:
+		return nil, fmt.Errorf("a message of type %d", p.kind)
+	}
+	return vrps, nil
+}
+
 // complete takes over what a cache has sent to the end.
-func (c *Client) complete(p pdu, vrps map[VRP]bool) error {
+func (c *client) complete(p pdu, vrps map[VRP]bool) error {
 	serial, t, err := p.end()
 	if err != nil {
 		return err
@@ -193,15 +212,17 @@ func (c *Client) complete(p pdu, vrps map[VRP]bool) error {
 	first := c.latest == nil
 	c.updated = time.Now()
 	c.mu.Unlock()
-	c.told(fmt.Sprintf("in step: %d VRPs", len(vrps)))
+	if c.turn("in step") {
+		c.log.Info("rpki cache in step", "vrps", len(vrps))
+	}
 	if !same || first {
-		c.publish(append([]VRP{}, slices.Collect(maps.Keys(vrps))...))
+		c.publish(slices.AppendSeq([]VRP{}, maps.Keys(vrps)))
 	}
 	return nil
 }
 
 // failed makes an error of the cache's report. One about the version leads to the older one.
-func (c *Client) failed(p pdu) error {
+func (c *client) failed(p pdu) error {
 	if p.session == unsupportedVersion && c.version > 0 {
 		c.version--
 		return errOtherVersion
@@ -210,7 +231,7 @@ func (c *Client) failed(p pdu) error {
 }
 
 // await waits until the cache has something new, or should be asked.
-func (c *Client) await(conn net.Conn) error {
+func (c *client) await(conn net.Conn) error {
 	if err := conn.SetReadDeadline(time.Now().Add(c.timing.refresh)); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@
 //	if set.Validate(prefix, origin) == rpki.Invalid { … }
 //
 // They come from a validator that runs elsewhere: as a JSON file that it writes ([ReadFile]), or from
-// its cache by the RPKI-to-Router protocol ([Client], RFC 8210). A [Source] follows any number of
-// these and keeps the union.
+// its cache by the RPKI-to-Router protocol (RFC 8210). A [Source] follows any number of these and
+// keeps the union.
 //
 // The package validates no certificates and fetches nothing from repositories.
 package rpki

@@ -36,7 +36,7 @@ type Source struct {
 
 	mu      sync.Mutex
 	from    From
-	clients map[string]*Client
+	clients map[string]*client
 	file    fileState
 }
 
@@ -48,7 +48,7 @@ type fileState struct {
 
 // NewSource makes a source that follows nothing yet.
 func NewSource(log *slog.Logger) *Source {
-	return &Source{log: log, changed: make(chan struct{}, 1), applied: make(chan struct{}, 1), clients: map[string]*Client{}}
+	return &Source{log: log, changed: make(chan struct{}, 1), applied: make(chan struct{}, 1), clients: map[string]*client{}}
 }
 
 // Latest is the newest set; nil when nothing is to be judged.

@@ -14,7 +14,7 @@ import (
 // Event is one thing that happened: a line of the journal.
 type Event struct {
 	Time   time.Time         // from 1970 to 2262, kept to the nanosecond; Events gives it in UTC
-	Kind   string            // what it happened to: endpoint, place, service, drain, config, geo, server
+	Kind   string            // what it happened to: endpoint, place, service, drain, config, geo, session, server
 	Text   string            // one line in the operator's words
 	Fields map[string]string // the same for programs; may be nil
 }

@@ -1,0 +1,124 @@
+package bgp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCommunitiesSetThePreferenceAndWhatIsIgnored(t *testing.T) {
+	t.Parallel()
+	s, b := beside(t)
+	rival := newRouteServer(t, vacant(t, s.net.host(10)))
+	rival.configure(routes("four", "203.0.112.0/24", "203.0.113.0/24", "203.0.114.0/24", "203.0.115.0/24", "203.0.116.0/24"), rival.session("gslb", s.bgp, ""))
+	rival.begin()
+	b.configure(routes("four",
+		"203.0.112.0/24 { bgp_community.add((64501,150)); }",
+		"203.0.113.0/24 { bgp_community.add((64501,50)); }",
+		"203.0.114.0/24 { bgp_large_community.add((64501,1,150)); }",
+		"203.0.115.0/24 { bgp_community.add((64501,666)); }",
+		"203.0.116.0/24 { bgp_large_community.add((64501,6,6)); }",
+		"203.0.117.0/24 { bgp_community.add((64501,666)); }",
+		"203.0.118.0/24 { bgp_large_community.add((64501,6,6)); }",
+		"203.0.119.0/24 { bgp_community.add((64501,7)); }"), b.session("gslb", s.bgp, ""))
+	b.begin()
+	meanings := `    communities: {"64501:150": prefer 150, "64501:50": prefer 50, "64501:1:150": prefer 150, "64501:666": ignore, "64501:6:6": ignore}`
+	s.configure(birdPartner(b, ", local: OURS", meanings) +
+		partnerText("rival", "spb", fmt.Sprintf(`address: %s, port: %d, asn: 64501, local: OURS`, rival.at.Addr(), rival.at.Port()), ""))
+	s.begin()
+	s.sends("203.0.113.1", "spb")
+	s.sends("203.0.119.1", "nsk")
+	for client, site := range map[string]string{
+		"203.0.112.1": "nsk", "203.0.114.1": "nsk", "203.0.115.1": "spb", "203.0.116.1": "spb", "203.0.117.1": "msk", "203.0.118.1": "msk",
+	} {
+		s.keeps(client, site)
+	}
+}
+
+func TestTooManyPrefixesCloseTheSessionAndTheOldSetStays(t *testing.T) {
+	t.Parallel()
+	s, b := beside(t)
+	session := b.session("gslb", s.bgp, "")
+	b.configure(routes("four", "203.0.113.0/24", "203.0.114.0/24"), session)
+	b.begin()
+	s.configure(birdPartner(b, ", local: OURS", "    accept: {within: [203.0.112.0/20], max_prefixes: 2}\n    stale: 4s"))
+	s.begin()
+	s.sends("203.0.113.1", "nsk")
+	b.configure(routes("four", "203.0.113.0/24", "203.0.114.0/24", "203.0.115.0/24"), session)
+	s.says("203.0.113.1", "placed=partners", " stale=")
+	s.keeps("203.0.114.1", "nsk")
+	s.keeps("203.0.115.1", "msk")
+	until(t, soon, "the words", func() string {
+		return wordless(b.command("show", "protocols", "all", "gslb"), []string{"Maximum number of prefixes reached"})
+	})
+	s.sends("203.0.113.1", "msk")
+	b.configure(routes("four", "203.0.113.0/24"), session)
+	s.sends("203.0.113.1", "nsk")
+}
+
+func TestPrefixesThatThePolicyDoesNotAcceptSteerNobody(t *testing.T) {
+	t.Parallel()
+	s, b := beside(t)
+	b.configure(routes("four", "203.0.113.0/24", "203.0.114.128/25", "198.51.100.0/24", "10.1.0.0/16", "0.0.0.0/0", "203.0.96.0/19"), b.session("gslb", s.bgp, ""))
+	b.begin()
+	s.configure(birdPartner(b, ", local: OURS", ""))
+	s.begin()
+	s.sends("203.0.113.1", "nsk")
+	for _, client := range []string{"203.0.114.129", "198.51.100.1", "192.0.2.1", "203.0.112.1"} {
+		s.keeps(client, "msk")
+	}
+	s.configure(birdPartner(b, ", local: OURS", "    accept: {origins: [64999]}"))
+	s.sends("203.0.113.1", "msk")
+	s.configure(birdPartner(b, ", local: OURS", "    accept: {origins: [64999, 64502], lengths: {ipv4: 8-25}}"))
+	s.sends("203.0.113.1", "nsk")
+	s.sends("203.0.114.129", "nsk")
+	s.sends("198.51.100.1", "nsk")
+}
+
+func TestShadowOfAPartnerSteersNobody(t *testing.T) {
+	t.Parallel()
+	s, b := beside(t)
+	b.configure(routes("four", "203.0.113.0/24"), b.session("gslb", s.bgp, ""))
+	b.begin()
+	s.configure(birdPartner(b, ", local: OURS", "    shadow: true"))
+	s.begin()
+	since := b.established("gslb")
+	time.Sleep(2 * time.Second)
+	s.keeps("203.0.113.1", "msk")
+	s.configure(birdPartner(b, ", local: OURS", ""))
+	s.sends("203.0.113.1", "nsk")
+	b.untouched("gslb", since)
+}
+
+func TestSecondPartnerServesWhenTheFirstCannot(t *testing.T) {
+	t.Parallel()
+	s, b := beside(t)
+	second := newRouteServer(t, vacant(t, s.net.host(10)))
+	for _, r := range []*routeServer{b, second} {
+		r.configure(routes("four", "203.0.113.0/24"), r.session("gslb", s.bgp, ""))
+		r.begin()
+	}
+	s.configure(birdPartner(b, ", local: OURS", "    stale: 2s") + partnerText("uraltel", "spb",
+		fmt.Sprintf("address: %s, port: %d, asn: 64501, local: OURS", second.at.Addr(), second.at.Port()),
+		"    stale: 2s\n    accept: {origins: [64502]}"))
+	s.begin()
+	second.established("gslb")
+	b.established("gslb")
+	s.sends("203.0.113.1", "nsk") // or spb: they are equals
+	s.sends("203.0.113.1", "spb")
+	if out := s.gslb("drain", "nsk", "--reason", "cooling work"); !strings.Contains(out, "nsk") {
+		t.Errorf("drain says %q", out)
+	}
+	s.always("203.0.113.1", "spb")
+	s.gslb("undrain", "nsk")
+	s.sends("203.0.113.1", "nsk")
+	second.command("disable", "gslb")
+	s.always("203.0.113.1", "nsk")
+	second.command("enable", "gslb")
+	s.sends("203.0.113.1", "spb")
+	b.kill()
+	s.always("203.0.113.1", "spb")
+	second.kill()
+	s.always("203.0.113.1", "msk")
+}

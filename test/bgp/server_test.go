@@ -1,0 +1,373 @@
+package bgp
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// soon bounds the wait for what takes a moment on an idle machine and longer on a busy one.
+const soon = 30 * time.Second
+
+// program builds gslb, with the race detector where the tests have it, and gives its path.
+var program = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "gslb-bgp-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(folder, "gslb")
+	arguments := []string{"build", "-o", binary}
+	if raceDetector {
+		arguments = append(arguments, "-race")
+	}
+	out, err := exec.Command("go", append(arguments, "gslb/cmd/gslb")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+// networks and ports number what tests took of them. Two runs at a time begin at different ones.
+var networks, ports atomic.Uint32
+
+// loopbacks is a network 127.X.N.0/24 of a test's own, so that tests do not meet.
+type loopbacks uint8
+
+func newLoopbacks() loopbacks { return loopbacks(networks.Add(1)) }
+
+// host is the address of one host.
+func (l loopbacks) host(n byte) netip.Addr {
+	return netip.AddrFrom4([4]byte{127, 20 + byte(os.Getpid()%40), byte(l), n})
+}
+
+// vacant is a port of the address that nobody listens on, and that the kernel gives to nobody who asks for any.
+func vacant(t *testing.T, address netip.Addr) netip.AddrPort {
+	t.Helper()
+	for range 100 {
+		const first, count = 10_000, 20_000
+		at := netip.AddrPortFrom(address, uint16(first+(ports.Add(1)+uint32(os.Getpid())*101)%count))
+		stream, err := net.Listen("tcp", at.String())
+		if err != nil {
+			continue
+		}
+		packets, err := net.ListenPacket("udp", at.String())
+		stream.Close()
+		if err == nil {
+			packets.Close()
+			return at
+		}
+	}
+	t.Fatalf("no port of %s is vacant", address)
+	return netip.AddrPort{}
+}
+
+// sites names the places of a server by the address that it answers with. The site of a partner is nsk
+// or spb; everybody else is sent to msk.
+var sites = map[string]string{"198.51.100.1": "nsk", "198.51.100.2": "spb", "192.0.2.1": "msk"}
+
+// frame is the configuration of every server; PARTNERS is what a test puts in.
+const frame = `
+server: {listen: ["DNS"], state: state.db}
+admin: {listen: "ADMIN"}
+geo: {database: GLOBE}
+bgp: {asn: 64512, router_id: 192.0.2.53, listen: ["BGP"]}
+datacenters: {msk: {location: [55.7, 37.6]}}
+sites: {nsk: {partners_only: true}, spb: {partners_only: true}}
+services:
+  video: {at: {nsk: [198.51.100.1], spb: [198.51.100.2], msk: [192.0.2.1]}}
+zones: {ok.test: {ns: [ns.example.], services: {video: video}}}
+partners:
+PARTNERS
+`
+
+// server is a gslb that runs.
+type server struct {
+	t              *testing.T
+	net            loopbacks
+	folder         string
+	dns, bgp, door netip.AddrPort
+	cmd            *exec.Cmd
+	log            *output
+}
+
+// newServer makes a server of the test's own; nothing runs before begin.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{t: t, net: newLoopbacks(), folder: t.TempDir(), log: &output{}}
+	s.bgp, s.dns, s.door = vacant(t, s.net.host(1)), vacant(t, s.net.host(1)), vacant(t, s.net.host(1))
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			t.Logf("log of gslb:\n%s", s.log)
+		}
+		if strings.Contains(s.log.String(), "DATA RACE") {
+			t.Errorf("gslb has a data race:\n%s", s.log)
+		}
+	})
+	return s
+}
+
+// configure writes the configuration. In the partners' text, indented by two, OURS is our address.
+func (s *server) configure(partners string) {
+	s.t.Helper()
+	globe, err := filepath.Abs("../../cmd/gslb/testdata/globe.mmdb")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := strings.NewReplacer("DNS", s.dns.String(), "ADMIN", s.door.String(), "BGP", s.bgp.String(), "GLOBE", globe, "PARTNERS", partners).Replace(frame)
+	text = strings.ReplaceAll(text, "OURS", s.bgp.Addr().String())
+	fresh := filepath.Join(s.folder, "fresh")
+	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Rename(fresh, filepath.Join(s.folder, "gslb.yaml")); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// begin runs the server until it is killed or the test ends. It returns when questions are answered.
+func (s *server) begin() {
+	s.t.Helper()
+	binary, err := program()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.cmd = exec.Command(binary, "serve", "-c", "gslb.yaml")
+	s.cmd.Dir, s.cmd.Stdout, s.cmd.Stderr = s.folder, s.log, s.log
+	s.cmd.Env = append(os.Environ(), "GORACE=halt_on_error=1") // of the speaker, too: it shows by its death
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	until(s.t, soon, "answers", func() string {
+		if s.site("192.0.2.200") == "msk" {
+			return "answers"
+		}
+		return "no answer"
+	})
+}
+
+// serving starts a server with these partners.
+func serving(t *testing.T, partners func(s *server) string) *server {
+	t.Helper()
+	s := newServer(t)
+	s.configure(partners(s))
+	s.begin()
+	return s
+}
+
+// kill ends the server without notice, if it runs.
+func (s *server) kill() {
+	if s.cmd == nil {
+		return
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}
+
+// speaker is the process of the BGP speaker, or 0.
+func (s *server) speaker() int {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
+	for _, task := range tasks {
+		children, _ := os.ReadFile(task) // a thread that ended has none
+		for _, child := range strings.Fields(string(children)) {
+			line, _ := os.ReadFile("/proc/" + child + "/cmdline")
+			if bytes.Contains(line, []byte("bgp-speaker")) {
+				pid, _ := strconv.Atoi(child)
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// gslb runs one command of the operator and gives what it prints.
+func (s *server) gslb(arguments ...string) string {
+	s.t.Helper()
+	binary, err := program()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.Command(binary, append(arguments, "-c", "gslb.yaml")...)
+	cmd.Dir = s.folder
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("gslb %s: %v\n%s", strings.Join(arguments, " "), err, out)
+	}
+	return string(out)
+}
+
+// ask puts a question with the client's network in it.
+func (s *server) ask(class, kind uint16, client string) (*dns.Msg, error) {
+	address := netip.MustParseAddr(client)
+	m := new(dns.Msg)
+	m.SetQuestion("video.ok.test.", kind)
+	m.Question[0].Qclass = class
+	m.SetEdns0(1232, false)
+	subnet := &dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: 1, SourceNetmask: uint8(address.BitLen()), Address: address.AsSlice()}
+	if address.Is6() {
+		subnet.Family = 2
+	}
+	m.IsEdns0().Option = append(m.IsEdns0().Option, subnet)
+	c := dns.Client{Timeout: 2 * time.Second}
+	if class == dns.ClassCHAOS {
+		c.Net = "tcp"
+	}
+	r, _, err := c.Exchange(m, s.dns.String())
+	return r, err
+}
+
+// site is where a client is sent.
+func (s *server) site(client string) string {
+	r, err := s.ask(dns.ClassINET, dns.TypeA, client)
+	if err != nil {
+		return "no answer: " + err.Error()
+	}
+	if len(r.Answer) != 1 {
+		return fmt.Sprintf("%d records", len(r.Answer))
+	}
+	a, ok := r.Answer[0].(*dns.A)
+	if !ok {
+		return r.Answer[0].String()
+	}
+	return sites[a.A.String()]
+}
+
+// reason is the line that tells what placed the client.
+func (s *server) reason(client string) string {
+	r, err := s.ask(dns.ClassCHAOS, dns.TypeTXT, client)
+	if err != nil {
+		return err.Error()
+	}
+	for _, rr := range r.Answer {
+		if txt, ok := rr.(*dns.TXT); ok && strings.HasPrefix(txt.Txt[0], "placed=") {
+			return strings.Join(txt.Txt, "")
+		}
+	}
+	return r.String()
+}
+
+// sends waits until the client is sent to the site.
+func (s *server) sends(client, site string) {
+	s.t.Helper()
+	until(s.t, soon, client+" to "+site, func() string { return client + " to " + s.site(client) })
+}
+
+// keeps fails unless the client is sent to the site now.
+func (s *server) keeps(client, site string) {
+	s.t.Helper()
+	if got := s.site(client); got != site {
+		s.t.Fatalf("client %s is sent to %q, want %s; %s", client, got, site, s.reason(client))
+	}
+}
+
+// says waits until the reason for the client has all of these words.
+func (s *server) says(client string, words ...string) {
+	s.t.Helper()
+	until(s.t, soon, "the words", func() string { return wordless(s.reason(client), words) })
+}
+
+// confirms waits until the client is sent to a partner's site by a prefix that is not stale.
+func (s *server) confirms(client string) {
+	s.t.Helper()
+	until(s.t, soon, "confirmed", func() string {
+		if line := s.reason(client); !strings.Contains(line, "placed=partners") || strings.Contains(line, " stale=") {
+			return line
+		}
+		return "confirmed"
+	})
+}
+
+// wordless is "the words" when the line has all of them.
+func wordless(line string, words []string) string {
+	for _, w := range words {
+		if !strings.Contains(line+" ", w) {
+			return fmt.Sprintf("no %q in %q", w, line)
+		}
+	}
+	return "the words"
+}
+
+// logs waits until the log has the words since the mark.
+func (s *server) logs(mark int, words string) {
+	s.t.Helper()
+	until(s.t, soon, words, func() string {
+		if strings.Contains(s.log.since(mark), words) {
+			return words
+		}
+		return "a log without it"
+	})
+}
+
+// until polls until it gets what is wanted.
+func until(t *testing.T, patience time.Duration, want string, get func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		got := get()
+		if got == want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("got %s, want %s for %v", got, want, patience)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// output gathers what a process prints. It is safe for concurrent use.
+type output struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, b...)
+	return len(b), nil
+}
+
+func (o *output) String() string { return o.since(0) }
+
+// mark is where the output stands now.
+func (o *output) mark() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.text)
+}
+
+func (o *output) since(mark int) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.text[mark:])
+}
+
+// always waits until the client is sent to this site and, in fifty answers in a row, to no other.
+func (s *server) always(client, site string) {
+	s.t.Helper()
+	row := 0
+	until(s.t, soon, "50 in a row to "+site, func() string {
+		for row < 50 {
+			if got := s.site(client); got != site {
+				row = 0
+				return fmt.Sprintf("%s after %d", got, row)
+			}
+			row++
+		}
+		return "50 in a row to " + site
+	})
+}
