@@ -163,7 +163,7 @@ func (d *daemon) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	var crew sync.WaitGroup
-	for _, run := range []func(context.Context) error{d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend} {
+	for _, run := range d.parts() {
 		crew.Go(func() {
 			if err := run(inner); err != nil {
 				d.log.Error("part of the server ended", "cause", err)
@@ -186,6 +186,14 @@ func (d *daemon) Run(ctx context.Context) error {
 		return errors.Join(err, closing)
 	case <-time.After(shutdownTime):
 		return errors.Join(err, errors.New("stopped in haste: the newest windows may not be saved"))
+	}
+}
+
+// parts are what runs beside each other until the daemon ends.
+func (d *daemon) parts() []func(context.Context) error {
+	return []func(context.Context) error{
+		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate,
+		d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend,
 	}
 }
 
@@ -277,9 +285,9 @@ func (d *daemon) record(kind, text string) {
 }
 
 // saveInterval is how often windows are saved: so often that, with the time that it takes, it is at
-// least once in the shortest interval of a check.
+// least once in the shortest interval of a check. Routes are saved along with them, without checks too.
 func saveInterval(cfg *config.Config) time.Duration {
-	shortest := 2 * time.Minute
+	shortest := 2 * routesInterval
 	for _, c := range cfg.Checks {
 		shortest = min(shortest, c.Interval)
 	}

@@ -69,12 +69,9 @@ func askConfig(c *cobra.Command, file string, q admin.Question) (admin.Explanati
 	if err := q.Check(); err != nil {
 		return admin.Explanation{}, err
 	}
-	cfg, policy, problems := load(file)
-	if wrong := mistakes(problems); len(wrong) > 0 {
-		for _, p := range wrong {
-			fmt.Fprintln(c.ErrOrStderr(), p)
-		}
-		return admin.Explanation{}, errTold
+	cfg, policy, err := loadGood(file, c.ErrOrStderr())
+	if err != nil {
+		return admin.Explanation{}, err
 	}
 	now := time.Now()
 	s, err := sunny(cfg, policy, now)

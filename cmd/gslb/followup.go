@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -27,7 +28,7 @@ func followUp(c *cobra.Command, file, change string) error {
 	if err != nil {
 		return later(c, change, err)
 	}
-	for deadline := time.Now().Add(followTime); ; time.Sleep(followStep) {
+	for deadline := time.Now().Add(followTime); ; pause(c.Context(), followStep) {
 		outcome, err := server.reload(c.Context())
 		cfg, _ := config.Load(file)
 		switch {
@@ -43,6 +44,14 @@ func followUp(c *cobra.Command, file, change string) error {
 		case time.Now().After(deadline):
 			return notTaken(c, server, file)
 		}
+	}
+}
+
+// pause waits, at most until ctx ends: whoever asks next is told of that.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

@@ -140,12 +140,7 @@ func (k *keeper) add(e state.Event) {
 	k.poke()
 }
 
-func (k *keeper) poke() {
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
-}
+func (k *keeper) poke() { signalSlot(k.wake) }
 
 // Run saves whenever something happened, and windows at least as often as the quickest check, until
 // ctx ends.

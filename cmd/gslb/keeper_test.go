@@ -128,4 +128,7 @@ func TestWindowsAreSavedAtLeastOnceAnInterval(t *testing.T) {
 			t.Errorf("with a check each %s, windows are saved each %s", interval, every)
 		}
 	}
+	if every := saveInterval(&config.Config{}); every > routesInterval {
+		t.Errorf("without checks, routes are saved each %s", every)
+	}
 }

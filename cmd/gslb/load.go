@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+
 	"gslb/config"
 	"gslb/dns/steer"
 )
@@ -11,6 +14,20 @@ func load(file string) (*config.Config, *steer.Policy, config.Problems) {
 	cfg, problems := config.Load(file)
 	policy, more := steer.Compile(cfg)
 	return cfg, policy, append(problems, more...).Sorted()
+}
+
+// loadGood reads and compiles a configuration that must have no mistakes. Those that it has are written
+// one a line, and then the error is errTold.
+func loadGood(file string, complaints io.Writer) (*config.Config, *steer.Policy, error) {
+	cfg, policy, problems := load(file)
+	wrong := mistakes(problems)
+	for _, p := range wrong {
+		fmt.Fprintln(complaints, p)
+	}
+	if len(wrong) > 0 {
+		return nil, nil, errTold
+	}
+	return cfg, policy, nil
 }
 
 // texts are the lines of problems.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,40 +22,50 @@ sent to the partner. Secrets are named, never printed.`,
 		Example: "  gslb partner-kit sibtel --for bird > sibtel.conf",
 		Args:    one("partner"),
 		RunE: func(c *cobra.Command, args []string) error {
-			routers := kit.Routers()
-			if router != "all" {
-				one := kit.Router(router)
-				if !slices.Contains(routers, one) {
-					return usagef("--for %s: the routers are %s", router, routerWords(routers))
-				}
-				routers = []kit.Router{one}
+			routers, err := routersNamed(router)
+			if err != nil {
+				return err
 			}
-			cfg, _, problems := load(o.file)
-			if wrong := mistakes(problems); len(wrong) > 0 {
-				for _, p := range wrong {
-					fmt.Fprintln(c.ErrOrStderr(), p)
-				}
-				return errTold
+			cfg, _, err := loadGood(o.file, c.ErrOrStderr())
+			if err != nil {
+				return err
 			}
 			i := slices.IndexFunc(cfg.Partners, func(p config.Partner) bool { return p.Name == args[0] })
 			if i < 0 {
 				return unknownPartner(cfg, args[0])
 			}
-			for j, r := range routers {
-				if j > 0 {
-					fmt.Fprintln(c.OutOrStdout())
-				}
-				text, err := kit.Write(r, cfg.BGP, cfg.Partners[i])
-				if err != nil {
-					return err
-				}
-				fmt.Fprint(c.OutOrStdout(), text)
-			}
-			return nil
+			return writeKit(c.OutOrStdout(), routers, cfg.BGP, cfg.Partners[i])
 		},
 	}
 	c.Flags().StringVar(&router, "for", "all", "`router` of the partner: "+routerWords(kit.Routers()))
 	return c
+}
+
+// routersNamed gives the one kind of router that is meant, or all.
+func routersNamed(word string) ([]kit.Router, error) {
+	routers := kit.Routers()
+	if word == "all" {
+		return routers, nil
+	}
+	if !slices.Contains(routers, kit.Router(word)) {
+		return nil, usagef("--for %s: the routers are %s", word, routerWords(routers))
+	}
+	return []kit.Router{kit.Router(word)}, nil
+}
+
+// writeKit writes the partner's end for each kind of router, apart by an empty line.
+func writeKit(w io.Writer, routers []kit.Router, ours config.BGP, partner config.Partner) error {
+	for i, r := range routers {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		text, err := kit.Write(r, ours, partner)
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(w, text)
+	}
+	return nil
 }
 
 func routerWords(routers []kit.Router) string {

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -48,49 +46,6 @@ func askPartners(c *cobra.Command, file string) (admin.Partners, error) {
 		return admin.Partners{}, err
 	}
 	return get[admin.Partners](c.Context(), server, "/v1/partners", nil)
-}
-
-func newReset(o *options) *cobra.Command {
-	var all, asJSON bool
-	c := &cobra.Command{
-		Use:   "reset PARTNER",
-		Short: "Begin the sessions of a partner anew that are suspended or wait",
-		Long: `Begin the sessions of a partner anew that are suspended, as after too many prefixes, or wait for
-their next attempt. Sessions that stand are left alone, unless --all is given: what came by them
-then steers on, stale, until it is announced again.`,
-		Args: one("partner"),
-		RunE: func(c *cobra.Command, args []string) error {
-			server, err := findServer(o.file)
-			if err != nil {
-				return err
-			}
-			query := url.Values{"partner": {args[0]}}
-			if all {
-				query.Set("all", "1")
-			}
-			var done admin.Reset
-			if err := server.ask(c.Context(), http.MethodPost, "/v1/partners/reset", query, &done); err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(c.OutOrStdout(), done)
-			}
-			for _, p := range done.Peers {
-				words := "begins anew, was " + p.State
-				if !p.Begun {
-					words = "left alone: it is " + p.State
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s %s %s\n", done.Partner, p.Peer, words)
-			}
-			if len(done.Peers) == 0 {
-				fmt.Fprintln(c.OutOrStdout(), done.Partner+" has no peers")
-			}
-			return nil
-		},
-	}
-	c.Flags().BoolVar(&all, "all", false, "also the sessions that stand")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
 }
 
 // partners prints one line a peer, then what an operator may want to do something about.

@@ -16,6 +16,7 @@ const (
 	exitFine  = 0
 	exitBad   = 1 // the configuration, the answer or the server is bad
 	exitUsage = 2 // the command was not understood
+	exitMoves = 3 // of two configurations, the second would move clients
 )
 
 // streams is where a command writes to.
@@ -23,6 +24,9 @@ type streams struct{ out, err io.Writer }
 
 // errTold ends a command with exitBad after everything was said already.
 var errTold = errors.New("told")
+
+// errMoves ends a command with exitMoves after everything was said already.
+var errMoves = errors.New("moves")
 
 // usageError is a mistake in how the command was called.
 type usageError struct{ error }
@@ -44,6 +48,8 @@ func execute(ctx context.Context, args []string, to streams) int {
 		return exitFine
 	case errors.Is(err, errTold):
 		return exitBad
+	case errors.Is(err, errMoves):
+		return exitMoves
 	case !understood || errors.As(err, &usage):
 		fmt.Fprintf(to.err, "gslb: %v\nTry \"%s --help\".\n", err, called.CommandPath())
 		return exitUsage
@@ -103,7 +109,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().StringVarP(&o.file, "config", "c", cmp.Or(os.Getenv("GSLB_CONFIG"), defaultFile),
 		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
 	root.AddCommand(
-		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o),
+		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o), newDiff(), newSimulate(),
 		newPartners(&o), newRoutes(&o), newPartnerKit(&o),
 		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
 	)

@@ -38,15 +38,8 @@ A route wins (wins), is behind the winners (spare), is a shadow partner's (shado
   gslb routes --json --limit 0 | jq -r 'select(.sites|length == 1).prefix'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				p, err := admin.ParseNetwork(args[0])
-				if err != nil {
-					return usageError{err}
-				}
-				q.within = p
-			}
-			if q.limit < 0 {
-				return usagef("--limit %d: not a number of prefixes, nor 0 for all", q.limit)
+			if err := q.narrow(args); err != nil {
+				return err
 			}
 			server, err := findServer(o.file)
 			if err != nil {
@@ -71,6 +64,19 @@ type routesQuery struct {
 	partner string
 	refused bool
 	limit   int // 0: all
+}
+
+// narrow takes the network that is asked about, and says when that or a flag makes no sense.
+func (q *routesQuery) narrow(args []string) (err error) {
+	if len(args) == 1 {
+		if q.within, err = admin.ParseNetwork(args[0]); err != nil {
+			return usageError{err}
+		}
+	}
+	if q.limit < 0 {
+		return usagef("--limit %d: not a number of prefixes, nor 0 for all", q.limit)
+	}
+	return nil
 }
 
 func (q routesQuery) values(size int, from string) url.Values {

@@ -29,7 +29,7 @@
 //
 // A line that begins with > is a command; lines that begin with | are its input; what it came to stands
 // below it, indented by two spaces. [Run] plays a script and gives it back with what really happened, so a
-// script that told the truth comes back as it was. The commands:
+// script that told the truth comes back as it was; [Differences] tells where one did not. The commands:
 //
 //	start                          read the configuration, and run until the sockets are open
 //	run 90s                        let time pass; what an operator would be told is shown

@@ -45,7 +45,7 @@ const (
 
 // fault is a mistake in a script.
 func fault(number int, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w", number, fmt.Errorf(format, args...))
+	return &Mistake{Line: number, Err: fmt.Errorf(format, args...)}
 }
 
 // parse takes a script apart.

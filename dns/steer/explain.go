@@ -198,32 +198,6 @@ func (e *explainer) placedLine() Line {
 	return l
 }
 
-// addRoute names the route that leads the client to a partner's site.
-func (e *explainer) addRoute(l *Line, site placeID) {
-	p := e.s.in.Policy
-	for prefix, routes := range e.s.in.Routes.Covering(e.q.Client.Address) {
-		for _, r := range routes {
-			i := slices.IndexFunc(p.partners, func(x partner) bool { return x.Name == r.Partner })
-			if i < 0 || p.partners[i].shadow || p.partners[i].site != site {
-				continue
-			}
-			l.add("partner", r.Partner)
-			l.add("prefix", prefix)
-			if r.Static() {
-				l.add("peer", "static")
-				return
-			}
-			l.add("origin", r.Path.Origin)
-			l.add("peer", r.Peer)
-			l.add("age", Ago(e.q.Now.Sub(r.Since)))
-			if !r.Stale.IsZero() {
-				l.add("stale", Ago(e.q.Now.Sub(r.Stale)))
-			}
-			return
-		}
-	}
-}
-
 // addRule names the rule of the map that fits the client, and what geography knows of it.
 func (e *explainer) addRule(l *Line) {
 	p := e.s.in.Policy

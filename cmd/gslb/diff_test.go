@@ -1,0 +1,82 @@
+package main
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"gslb/dns/steer"
+)
+
+func TestReadsClients(t *testing.T) {
+	const text = "# of Monday\n203.0.113.7 10\n\n  198.51.100.99/24\t5 # a network\n2001:db8::1\n"
+	got, err := readCrowds("c", strings.NewReader(text))
+	want := []steer.Crowd{
+		{Address: netip.MustParseAddr("203.0.113.7"), Weight: 10},
+		{Address: netip.MustParseAddr("198.51.100.0"), Weight: 5},
+		{Address: netip.MustParseAddr("2001:db8::1"), Weight: 1},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+}
+
+func TestRefusesClients(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"nobody", "# nobody\n", "c: there is no client in it"},
+		{"nobody at an address", "203.0.113.7 0\n", "c: there is no client in it"},
+		{"a name", "\nwww.ok.test 3\n", `c:2: "www.ok.test" is neither an address nor a network`},
+		{"less than nobody", "203.0.113.7 -1\n", `c:1: "-1" is not a number of clients`},
+		{"more than there can be", "203.0.113.7 9007199254740993\n", `c:1: "9007199254740993" is not a number of clients`},
+		{"a word too many", "203.0.113.7 1 2\n", "c:1: a line is said as: ADDRESS, or ADDRESS COUNT"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if _, err := readCrowds("c", strings.NewReader(tc.text)); err == nil || err.Error() != tc.want {
+				t.Errorf("got  %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzReadCrowds(f *testing.F) {
+	f.Add("203.0.113.7 10\n# x\n2001:db8::/32 5\n")
+	f.Add("203.0.113.7 1e9\n::ffff:192.0.2.1/120\nfe80::1%eth0 2\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := readCrowds("c", strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, c := range all {
+			if !c.Address.IsValid() || !(c.Weight >= 0 && c.Weight <= mostClients) {
+				t.Errorf("read %v", c)
+			}
+		}
+	})
+}
+
+func TestPercentNeverRoundsSomethingAway(t *testing.T) {
+	for part, want := range map[float64]string{
+		0: "0%", 1e-7: "<0.01%", 0.125: "12.5%", 1.0 / 3: "33.33%", 0.0001: "0.01%", 0.99999: ">99.99%", 1: "100%",
+	} {
+		if got := percent(part); got != want {
+			t.Errorf("%g: got %s, want %s", part, got, want)
+		}
+	}
+}
+
+func TestChangeIsOfWhatWasThere(t *testing.T) {
+	for _, tc := range []struct {
+		before, after, renewed float64
+		want                   string
+	}{
+		{0.5, 0.5, 0, "none"}, {0.5, 0.5, 0.25, "50% get other addresses"}, {0, 0.1, 0, "new"}, {0.1, 0, 0, "empty"},
+		{0.3, 0.4, 0, "+33.3%"}, {0.4, 0.3, 0, "-25%"}, {0.01, 0.5, 0, "x50"}, {0.5, 0.50001, 0, "<0.1%"},
+	} {
+		if got := (placeMoves{Before: tc.before, After: tc.after, Renewed: tc.renewed}).change(); got != tc.want {
+			t.Errorf("from %g to %g: got %s, want %s", tc.before, tc.after, got, tc.want)
+		}
+	}
+}
