@@ -72,7 +72,7 @@ func (p *Partner) prefer(path Path) (preference uint32, refused Refusal) {
 	preference, set := uint32(DefaultPreference), false
 	for _, c := range p.Communities {
 		switch {
-		case !path.Carries(c.Value):
+		case !path.carries(c.Value):
 		case c.Ignore:
 			return 0, RefusedIgnored
 		case !set || c.Prefer < preference:
@@ -82,14 +82,14 @@ func (p *Partner) prefer(path Path) (preference uint32, refused Refusal) {
 	return preference, Believed
 }
 
-// Carries tells whether the announcement has a community, in the form of [Community].
-func (p Path) Carries(community string) bool {
+// carries tells whether the announcement has a community, in the form of [Community].
+func (p Path) carries(community string) bool {
 	return slices.Contains(strings.Fields(p.Communities), community)
 }
 
-// CommunityText writes communities (RFC 1997) and large ones (RFC 8092) as [Path] keeps them: words
+// communityText writes communities (RFC 1997) and large ones (RFC 8092) as [Path] keeps them: words
 // in order, so that equal sets are equal texts.
-func CommunityText(standard []uint32, large [][3]uint32) string {
+func communityText(standard []uint32, large [][3]uint32) string {
 	words := make([]string, 0, len(standard)+len(large))
 	for _, c := range standard {
 		words = append(words, strconv.Itoa(int(c>>16))+":"+strconv.Itoa(int(c&0xffff)))
@@ -105,6 +105,6 @@ func CommunityText(standard []uint32, large [][3]uint32) string {
 func pathOf(w wire.Path) Path {
 	return Path{
 		Neighbour: w.NeighbourASN, Origin: w.Origin, Length: w.PathLength, MED: w.MED, Loop: w.Loop,
-		Communities: CommunityText(w.Communities, w.Large),
+		Communities: communityText(w.Communities, w.Large),
 	}
 }

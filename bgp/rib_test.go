@@ -471,6 +471,15 @@ func TestRestartWithinAShortStaleKeepsRoutes(t *testing.T) {
 	s.want("")
 }
 
+func TestShortStalenessIsSavedMoreOften(t *testing.T) {
+	for stale, want := range map[time.Duration]time.Duration{time.Minute: 6 * time.Second, 15 * time.Minute: time.Minute, 0: time.Minute} {
+		s := newStory(t, func(p *Partner) { p.Stale = stale })
+		if got := s.rib.SaveInterval(); got != want {
+			t.Errorf("routes that outlive their session by %s are saved each %s, want %s", stale, got, want)
+		}
+	}
+}
+
 func TestDamagedPageIsPassedOver(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.113.0/24")

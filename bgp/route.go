@@ -31,7 +31,7 @@ type Path struct {
 	Length      uint32 // of the AS_PATH (RFC 4271 section 9.1.2.2); short wins
 	MED         uint32 // low wins, among routes of one neighbour only
 	Loop        bool   // our own ASN stands in the AS_PATH (RFC 4271 section 9.1.2)
-	Communities string // those of RFC 1997 and RFC 8092 that it carries: see [CommunityText]
+	Communities string // those of RFC 1997 and RFC 8092 that it carries: see [Community]
 }
 
 // Refusal says why a route is not believed: a word of a closed list.

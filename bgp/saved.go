@@ -23,6 +23,21 @@ type savedSource struct {
 	Confirmed time.Time  `json:"confirmed"`
 }
 
+// SaveInterval is how often routes should be saved while nothing changes, for what is confirmed all
+// the time to be found so: a small part of the time for which any partner's routes outlive it.
+func (r *RIB) SaveInterval() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	const often = 10
+	shortest := often * time.Minute
+	for _, p := range r.partners {
+		if p.Stale > 0 {
+			shortest = min(shortest, p.Stale)
+		}
+	}
+	return shortest / often
+}
+
 // Save gives what survives a restart: the routes of all peers, in pieces that change little from one
 // time to the next. The static ones stand in the configuration, and what is refused is not kept.
 func (r *RIB) Save(now time.Time) (map[string][]byte, error) {

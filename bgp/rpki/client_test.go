@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -206,6 +207,28 @@ func TestFileIsFollowedAndABadOneChangesNothing(t *testing.T) {
 	write(`{"roas": [`)
 	write(fmt.Sprintf(`{"roas": [%s, %s]}`, one, two))
 	wait(2)
+}
+
+// What stands before the answer would count as part of what is known already.
+func TestAnAnswerThatDoesNotBeginChangesNothing(t *testing.T) {
+	for name, sent := range map[string][]byte{
+		"prefix":      prefixMessage(1, true, "203.0.113.0/24", 24, 64501),
+		"end of data": end1(7, 1, 3600, 600, 7200),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClient("cache", slog.New(slog.DiscardHandler), func() { t.Error("it tells of a change") })
+			ours, theirs := net.Pipe()
+			defer ours.Close()
+			go func() {
+				defer theirs.Close()
+				_, _ = io.ReadFull(theirs, make([]byte, len(query(1, 0, nil))))
+				_, _ = theirs.Write(sent)
+			}()
+			if err := c.sync(ours); !errors.Is(err, errNoResponse) || len(c.vrps) > 0 {
+				t.Errorf("got error %v and %d VRPs, want %q and none", err, len(c.vrps), errNoResponse)
+			}
+		})
+	}
 }
 
 func FuzzPDU(f *testing.F) {

@@ -218,7 +218,7 @@ func (k *keeper) saveWindows() error {
 func (k *keeper) saveRoutes() error {
 	now := time.Now()
 	t := k.rib.Latest()
-	if since := now.Sub(k.routed); since < routesInterval || (t == k.table && since < time.Minute) {
+	if since := now.Sub(k.routed); since < routesInterval || (t == k.table && since < k.rib.SaveInterval()) {
 		return nil
 	}
 	routes, err := k.rib.Save(now)

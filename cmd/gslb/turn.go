@@ -49,7 +49,8 @@ func (d *daemon) reload(why cause) admin.Reload {
 	return admin.Reload{Outcome: admin.Applied, Number: number, Hash: cfg.Hash(), Warnings: warnings}
 }
 
-// alike tells whether two configurations say the same.
+// alike tells whether two configurations say the same. By reflection: a key that the server gets later
+// counts by itself.
 func alike(a, b *config.Config) bool {
 	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && a.Admin == b.Admin
 }
