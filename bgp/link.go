@@ -18,11 +18,12 @@ import (
 
 // How long a link waits for what.
 const (
-	openTimeout  = 4 * time.Minute // for the session to be established: the hold time before OPENs (RFC 4271 section 8.2.2)
-	sendHold     = 8 * time.Minute // for the peer to take what we write (RFC 9687)
-	speakerStall = time.Minute     // for the speaker to take what we write
-	lastWords    = time.Second     // for what is under way when the link ends, and for the peer to read why
-	linkBuffer   = 64 << 10        // octets read or written at once; more than any message
+	openPatience = 10 * time.Second // for the same, before another connection of the peer takes the place
+	openTimeout  = 4 * time.Minute  // for the session to be established: the hold time before OPENs (RFC 4271 section 8.2.2)
+	sendHold     = 8 * time.Minute  // for the peer to take what we write (RFC 9687)
+	speakerStall = time.Minute      // for the speaker to take what we write
+	lastWords    = time.Second      // for what is under way when the link ends, and for the peer to read why
+	linkBuffer   = 64 << 10         // octets read or written at once; more than any message
 )
 
 // Where a message tells its type, and types (RFC 4271 section 4.1).
@@ -163,6 +164,7 @@ func (l *link) carry(ctx context.Context) farewell {
 
 // watch waits for the end, and tells since when the session was established, if it was.
 func (l *link) watch(ctx context.Context, ends <-chan farewell) (e farewell, since time.Time) {
+	begun := time.Now()
 	opening := time.NewTimer(openTimeout)
 	defer opening.Stop()
 	established := l.established
@@ -175,7 +177,7 @@ func (l *link) watch(ctx context.Context, ends <-chan farewell) (e farewell, sin
 		case o := <-l.relay.orders:
 			return ended(o), since
 		case c := <-l.relay.offers:
-			if since.IsZero() || !l.relay.show().Session.GracefulRestart {
+			if !l.yields(begun, since) {
 				abort(c)
 				continue
 			}
@@ -188,6 +190,16 @@ func (l *link) watch(ctx context.Context, ends <-chan farewell) (e farewell, sin
 			return farewell{text: "no session was established in " + openTimeout.String(), notify: holdExpired()}, since
 		}
 	}
+}
+
+// yields tells whether a new connection of the peer takes the place of this one: when the session is
+// established and the peer announced graceful restart (RFC 4724 section 4.2), or when no session has come of this one
+// for a while. The peer may have died before its OPEN, and would else be kept out until openTimeout.
+func (l *link) yields(begun, since time.Time) bool {
+	if since.IsZero() {
+		return time.Since(begun) >= openPatience
+	}
+	return l.relay.show().Session.GracefulRestart
 }
 
 // ended is the farewell of a link that ends for a reason of ours.

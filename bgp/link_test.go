@@ -101,6 +101,28 @@ func TestPeerThatNeverOpensIsGivenUp(t *testing.T) {
 	})
 }
 
+func TestNewConnectionReplacesOneThatLeadsToNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t.Context())
+		router, _ := listen(b.router), listen(b.voice)
+		write(b.voice, b.ours.Message())
+		early, kept := net.Pipe()
+		b.relay.offer(kept, true)
+		if _, err := early.Read(make([]byte, 1)); err == nil {
+			t.Error("a connection beside a young one was not closed")
+		}
+		time.Sleep(openPatience)
+		_, late := net.Pipe()
+		b.relay.offer(late, true)
+		if e := <-b.ended; e.text != replaced().text {
+			t.Errorf("the link ended with %q, want %q", e.text, replaced().text)
+		}
+		if got := last(<-router); got != "6/7" {
+			t.Errorf("the old connection got NOTIFICATION %q, want 6/7, connection collision resolution", got)
+		}
+	})
+}
+
 func TestSpeakerThatTakesNothingEndsTheLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t.Context())

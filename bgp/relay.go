@@ -29,8 +29,9 @@ const notReady = "the speaker is not ready"
 // Of colliding connections the first that stands is kept and every other closed before a byte of BGP,
 // so that the identifiers never need to be compared (RFC 4271 section 6.8 compares them to reach
 // the same). Two ends that close each other's connection by such a rule meet again after backoffs
-// that are drawn at random. One case differs: when the session is established and the peer announced
-// graceful restart, its new connection replaces the old one (RFC 4724 section 4.2).
+// that are drawn at random. In two cases the new connection replaces the old one: when the session is
+// established and the peer announced graceful restart (RFC 4724 section 4.2), and when the old one has
+// led to no session for openPatience.
 type relay struct {
 	peer     Peer
 	loopback netip.Addr // from here the relay connects to the speaker, which knows the peer by it
