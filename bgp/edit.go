@@ -153,13 +153,15 @@ func (t *Table) cut(long *page) {
 	}
 }
 
-// Changed gives every prefix whose routes differ between two tables, in address order. What the
-// peers' sessions are does not count. Its cost is that of the pages that the tables do not share.
+// Changed gives every prefix whose routes differ between two tables, or their order: that of several
+// depends on which are stale. Its cost is that of the pages that the tables do not share, or, when a
+// session came or went, of all.
 func (t *Table) Changed(old *Table) iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
+		turned := !slices.EqualFunc(t.peers, old.peers, func(p, q peerState) bool { return p.up == q.up && p.session == q.session })
 		a, b := old.start(), t.start()
 		for a.valid(old) || b.valid(t) {
-			if a.entry == 0 && b.entry == 0 && a.valid(old) && b.valid(t) && old.pages[a.page] == t.pages[b.page] {
+			if !turned && a.entry == 0 && b.entry == 0 && a.valid(old) && b.valid(t) && old.pages[a.page] == t.pages[b.page] {
 				a, b = cursor{a.page + 1, 0}, cursor{b.page + 1, 0}
 				continue
 			}
@@ -168,7 +170,7 @@ func (t *Table) Changed(old *Table) iter.Seq[netip.Prefix] {
 			if order == 0 {
 				_, x := a.at(old)
 				_, y := b.at(t)
-				same = slices.EqualFunc(x, y, claim.says)
+				same = slices.EqualFunc(x, y, claim.says) && (len(x) < 2 || t.sameStale(y, old, x))
 			}
 			if order <= 0 {
 				a = a.next(old)
@@ -181,6 +183,16 @@ func (t *Table) Changed(old *Table) iter.Seq[netip.Prefix] {
 			}
 		}
 	}
+}
+
+// sameStale tells whether of equal claims in two tables the same ones are stale.
+func (t *Table) sameStale(claims []claim, old *Table, before []claim) bool {
+	for i, c := range claims {
+		if t.peers[c.peer].stale(c) != old.peers[before[i].peer].stale(before[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *Table) differs(old *Table) bool {

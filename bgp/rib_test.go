@@ -3,6 +3,7 @@ package bgp
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,22 @@ func TestLostSessionLeavesStaleRoutes(t *testing.T) {
 	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
 	s.after(time.Second)
 	s.want("")
+}
+
+func TestLossChangesTheOrderOfRoutesThatHaveOthers(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	s.sync(s.c, "203.0.113.0/24")
+	before := s.rib.Latest()
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	if got := fmt.Sprint(slices.Collect(s.rib.Latest().Changed(before))); got != "[203.0.113.0/24]" {
+		t.Errorf("changed: %s, want the prefix that another announces too", got)
+	}
+	before = s.rib.Latest()
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	if got := fmt.Sprint(slices.Collect(s.rib.Latest().Changed(before))); got != "[203.0.113.0/24]" {
+		t.Errorf("changed: %s, want the prefix that another announces too", got)
+	}
 }
 
 func TestPartnersWillTakesRoutesAwayAtOnce(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"gslb/bgp"
 )
@@ -55,6 +56,11 @@ func TestAllGivesShorterPrefixesBeforeThoseInside(t *testing.T) {
 	}
 }
 
+func stale(r bgp.Route) bgp.Route {
+	r.Stale = time.Unix(1, 0)
+	return r
+}
+
 func TestTiersOrderRoutesOfOnePrefix(t *testing.T) {
 	r := func(name string, preference, length, neighbour, med uint32) bgp.Route {
 		return bgp.Route{Partner: name, Preference: preference, Path: bgp.Path{Length: length, Neighbour: neighbour, MED: med}}
@@ -71,6 +77,8 @@ func TestTiersOrderRoutesOfOnePrefix(t *testing.T) {
 		{"MED within one neighbour", []bgp.Route{r("far", 100, 1, 1, 20), r("near", 100, 1, 1, 10)}, "near > far"},
 		{"MED of different neighbours says nothing", []bgp.Route{r("a", 100, 1, 1, 20), r("b", 100, 1, 2, 10)}, "a = b"},
 		{"MED ranks inside each neighbour", []bgp.Route{r("a10", 100, 1, 1, 10), r("a20", 100, 1, 1, 20), r("b99", 100, 1, 2, 99)}, "a10 = b99 > a20"},
+		{"stale after all others", []bgp.Route{stale(r("stale", 200, 1, 1, 0)), r("a20", 100, 5, 1, 20), r("a10", 100, 5, 1, 10)}, "a10 > a20 > stale"},
+		{"stale routes among themselves", []bgp.Route{stale(r("long", 100, 2, 1, 0)), stale(r("short", 100, 1, 1, 0))}, "short > long"},
 		{"equal MED shares", []bgp.Route{r("a", 100, 1, 1, 10), r("b", 100, 1, 1, 10), r("c", 100, 1, 1, 11)}, "a = b > c"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

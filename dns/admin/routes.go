@@ -234,6 +234,8 @@ func (l listing) prefix(p netip.Prefix, routes []bgp.Route) Prefix {
 // because tells what decided between two routes.
 func because(best, r bgp.Route) string {
 	switch {
+	case best.Stale.IsZero() && !r.Stale.IsZero():
+		return "its session is gone"
 	case best.Preference != r.Preference:
 		return fmt.Sprintf("preference %d after %d", r.Preference, best.Preference)
 	case best.Path.Length != r.Path.Length:
