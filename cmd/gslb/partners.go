@@ -138,7 +138,7 @@ func (s sheet) troubles(all admin.Partners) []string {
 	}
 	for _, p := range all.Partners {
 		for _, peer := range p.Peers {
-			if peer.Error != "" {
+			if peer.Error != "" && !settled(peer) {
 				lines = append(lines, fmt.Sprintf("%s %s: %s", p.Partner, peer.Peer, lastOr(peer)+peer.Error))
 			}
 			if !peer.Until.IsZero() {
@@ -157,6 +157,9 @@ func (s sheet) troubles(all admin.Partners) []string {
 	}
 	return lines
 }
+
+// settled tells a peer whose first session stands: that it took several attempts troubles nobody any more.
+func settled(p admin.Peer) bool { return p.State == bgp.Established.String() && p.Flaps == 0 }
 
 // lastOr tells the error of a session that is over from one that is in the way of the present one.
 func lastOr(p admin.Peer) string {
