@@ -102,8 +102,11 @@ func (r *relay) reach(ctx context.Context, conn net.Conn, port uint16) (*link, e
 	}
 }
 
-// greet connects to the speaker and waits for its OPEN.
+// greet connects to the speaker and waits for its OPEN. It does not wait long: a connection that comes while
+// the speaker clears up the session before may be accepted and then forgotten.
 func (r *relay) greet(ctx context.Context, conn net.Conn, port uint16) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
 	d := net.Dialer{KeepAlive: -1, LocalAddr: &net.TCPAddr{IP: r.loopback.AsSlice()}}
 	d.SetMultipathTCP(false)
 	speaker, err := d.DialContext(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))

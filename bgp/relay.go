@@ -14,6 +14,7 @@ import (
 const (
 	dialTimeout  = 15 * time.Second // for the peer to accept a connection
 	reachTimeout = 30 * time.Second // for the speaker to open a session whose peer is connected
+	greetTimeout = 5 * time.Second  // for its OPEN on one connection
 	reachAgain   = 250 * time.Millisecond
 	keyPeriod    = 5 * time.Second // between readings of the password of a peer that we wait for
 	backoffLeast = time.Second

@@ -23,12 +23,13 @@ func TestListenWhileChildrenAreStarted(t *testing.T) {
 	defer starting.Wait()
 	defer cancel()
 	for i := range 300 {
-		packets, err := bindUDP(ctx, netip.AddrPortFrom(netip.MustParseAddr("127.77.0.1"), uint16(20000+i)))
+		packets, listener, err := bind(ctx, netip.AddrPortFrom(netip.MustParseAddr("127.77.0.1"), uint16(20000+i)))
 		if err != nil {
 			t.Fatal(err)
 		}
+		_ = listener.Close()
 		for _, p := range packets {
-			p.Close()
+			_ = p.Close()
 		}
 	}
 }

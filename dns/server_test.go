@@ -127,6 +127,19 @@ func TestListenRefusedChangesNothing(t *testing.T) {
 	}
 }
 
+func TestPortThatIsTakenForAMomentIsWaitedFor(t *testing.T) {
+	server, _ := serve(t, "127.0.0.1")
+	busy, err := net.ListenPacket("udp4", "127.0.0.4:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := netip.MustParseAddrPort(busy.LocalAddr().String())
+	time.AfterFunc(100*time.Millisecond, func() { _ = busy.Close() })
+	if err := server.Listen([]netip.AddrPort{address}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTwoServersDoNotShareAPort(t *testing.T) {
 	_, addresses := serve(t, "127.0.0.1")
 	s := snapshot(t)

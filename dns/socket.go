@@ -2,11 +2,13 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"runtime"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,15 +17,27 @@ import (
 // 277 small packets, and a burst of more is lost.
 const receiveBuffer = 4 << 20
 
-// bindTries bounds the search for a port that is free for UDP and TCP both, where port 0 is asked for.
-const bindTries = 16
+// A port that is taken is tried so often, with a rest between: a child process that is just being started, of
+// whatever program, holds what its parent has open for a moment longer. Where port 0 is asked for
+// another is tried instead.
+const (
+	bindTries = 16
+	bindRest  = 50 * time.Millisecond
+)
 
 // bind opens one UDP socket for each core, and the TCP socket, on one address and port.
 func bind(ctx context.Context, a netip.AddrPort) (packets []*net.UDPConn, listener net.Listener, err error) {
 	for range bindTries {
 		packets, listener, err = bindOnce(ctx, a)
-		if err == nil || a.Port() != 0 {
+		if !errors.Is(err, unix.EADDRINUSE) {
 			break
+		}
+		if a.Port() != 0 {
+			select {
+			case <-ctx.Done():
+				return nil, nil, err
+			case <-time.After(bindRest):
+			}
 		}
 	}
 	return packets, listener, err
@@ -74,11 +88,8 @@ func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
 	return packets, nil
 }
 
-// vacant is an error when anybody has the UDP port. No child process is started meanwhile: until it runs
-// its program it would hold the port that was tried.
+// vacant is an error when anybody has the UDP port.
 func vacant(ctx context.Context, network string, a netip.AddrPort) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
 	var plain net.ListenConfig
 	alone, err := plain.ListenPacket(ctx, network, a.String())
 	if err != nil {
