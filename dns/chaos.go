@@ -1,8 +1,6 @@
 package dns
 
 import (
-	"encoding/hex"
-
 	"github.com/miekg/dns"
 
 	"gslb/dns/steer"
@@ -11,26 +9,41 @@ import (
 
 // chaos answers class CHAOS: who this server is, to anybody, and why a name is answered as it is,
 // to those who may ask.
-func (r *Responder) chaos(s *steer.Snapshot, q *query, req Request) answer {
-	client := s.Client(req.Source, q.subnet)
-	if q.rrtype != dns.TypeTXT && q.rrtype != dns.TypeANY {
-		return answer{rcode: dns.RcodeRefused, client: client}
+func (l *lookup) chaos() {
+	l.client = l.s.Client(l.req.Source, l.q.subnet)
+	l.w.at = answers
+	if l.q.rrtype != dns.TypeTXT && l.q.rrtype != dns.TypeANY {
+		l.rcode = dns.RcodeRefused
+		return
 	}
-	if text, ok := r.identity(s, q.name); ok {
-		return answer{authoritative: true, answers: textRecords(q.name, text), client: client}
+	if text, ok := l.responder.identity(l.s, l.q.name); ok {
+		l.authoritative = true
+		l.text(text)
+		return
 	}
-	if !s.Policy().MayExplain(req.Source.Unmap().WithZone("")) {
-		return answer{rcode: dns.RcodeRefused, client: client}
+	if !l.s.Policy().MayExplain(l.req.Source.Unmap().WithZone("")) {
+		l.rcode = dns.RcodeRefused
+		return
 	}
-	lines, span, ours := steer.Explain(s, steer.Question{Name: q.name, Client: client, Now: req.Now, Seed: req.Seed})
+	lines, span, ours := steer.Explain(l.s, steer.Question{Name: l.q.name, Client: l.client, Now: l.req.Now, Seed: l.req.Seed})
 	if !ours {
-		return answer{rcode: dns.RcodeRefused, client: client}
+		l.rcode = dns.RcodeRefused
+		return
 	}
-	texts := make([]string, len(lines))
-	for i, line := range lines {
-		texts[i] = line.String()
+	l.authoritative, l.span = true, span
+	for _, line := range lines {
+		l.text(line.String())
 	}
-	return answer{authoritative: true, answers: textRecords(q.name, texts...), span: span, client: client}
+}
+
+// text writes a TXT record that nobody may keep, in strings of at most 255 octets.
+func (l *lookup) text(text string) {
+	var parts []string
+	for len(text) > 255 {
+		parts = append(parts, text[:255])
+		text = text[255:]
+	}
+	l.w.strings(l.q.name, dns.TypeTXT, dns.ClassCHAOS, 0, append(parts, text)...)
 }
 
 // identity gives what the server says of itself under the names that BIND made customary.
@@ -43,39 +56,3 @@ func (r *Responder) identity(s *steer.Snapshot, name zone.Name) (string, bool) {
 	}
 	return "", false
 }
-
-// textRecords makes a TXT record of each text, in order, that nobody may keep.
-func textRecords(owner zone.Name, texts ...string) []dns.RR {
-	records := make([]dns.RR, len(texts))
-	for i, text := range texts {
-		records[i] = &dns.TXT{
-			Hdr: dns.RR_Header{Name: owner.String(), Rrtype: dns.TypeTXT, Class: dns.ClassCHAOS},
-			Txt: characterStrings(text),
-		}
-	}
-	return records
-}
-
-// characterStrings cuts a text into the strings of at most 255 octets that a TXT record is made
-// of (RFC 1035 section 3.3), escaped as the library takes them.
-func characterStrings(text string) []string {
-	var parts []string
-	for len(text) > 255 {
-		parts = append(parts, escape(text[:255]))
-		text = text[255:]
-	}
-	return append(parts, escape(text))
-}
-
-func escape(text string) string {
-	b := make([]byte, 0, len(text))
-	for i := range len(text) {
-		if text[i] == '"' || text[i] == '\\' {
-			b = append(b, '\\')
-		}
-		b = append(b, text[i])
-	}
-	return string(b)
-}
-
-func hexOf(text string) string { return hex.EncodeToString([]byte(text)) }

@@ -5,9 +5,10 @@
 // anything but the request and that snapshot, so an answer never mixes two versions:
 //
 //	r := dns.NewResponder("ns1", version)
-//	reply := r.Respond(publisher.Latest(), dns.Request{Packet: packet, Source: source, Now: now, Seed: luck})
+//	reply := r.Respond(publisher.Latest(), dns.Request{Packet: packet, Source: source, Now: now, Seed: luck}, nil)
 //
-// A nil reply is silence: for what is no request at all.
+// An empty reply is silence: for what is no request at all. [Worker] is the same for a goroutine that answers
+// many.
 //
 // [Server] is the sockets around it: UDP and TCP on every listen address.
 //

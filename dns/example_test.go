@@ -33,7 +33,7 @@ zones:
 
 	packet, _ := new(mdns.Msg).SetQuestion("www.ok.test.", mdns.TypeA).Pack()
 	r := dns.NewResponder("ns1", "1.0")
-	reply := r.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now})
+	reply := r.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now}, nil)
 
 	var m mdns.Msg
 	fmt.Println(m.Unpack(reply), m.Answer)

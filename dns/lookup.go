@@ -11,21 +11,34 @@ import (
 	"gslb/dns/zone"
 )
 
-// lookup finds the answer to one question in one zone: the algorithm of RFC 1034 section 4.3.2, in
-// which a name can also lead to a service.
+// lookup finds the answer to one question in one zone, and writes it on the way: the algorithm of RFC
+// 1034 section 4.3.2, in which a name can also lead to a service.
 type lookup struct {
-	s      *steer.Snapshot
-	z      *zone.Zone
-	q      *query
-	req    Request
-	client steer.Client
-	answer answer
+	responder *Responder
+	s         *steer.Snapshot
+	z         *zone.Zone
+	q         *query
+	req       Request
+	nsid      string // of this server, when it was asked for
+	answer
+	w writer
+
+	dnames [steer.MaxChain]*zone.Node // that are in the answer
+	given  int
+
+	pointer  *zone.Node // the node whose set points to hosts,
+	pointing zone.RRset // that set,
+	referral bool       // and whether the reply is no use without them
 }
+
+// forever is the TTL that bounds nothing.
+const forever = ^uint32(0)
 
 // run follows the name, and the aliases it meets as long as they stay in the zone and lead to
 // another name each time. The last name's fate is the answer's (RFC 6604).
 func (l *lookup) run() {
-	l.answer = answer{authoritative: true, client: l.client}
+	l.authoritative = true
+	l.w.at = answers
 	var passed [steer.MaxChain]zone.Name
 	name := l.q.name
 	for i := range passed {
@@ -42,7 +55,7 @@ func (l *lookup) run() {
 func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	match := l.z.Find(name)
 	if l.undelegated(name, match.Kind) {
-		l.deny(^uint32(0))
+		l.deny(forever)
 		return "", false
 	}
 	switch match.Kind {
@@ -56,10 +69,10 @@ func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	case zone.DNAME:
 		return l.redirect(name, match)
 	case zone.Missing:
-		l.answer.rcode = dns.RcodeNameError
-		l.deny(^uint32(0))
+		l.rcode = dns.RcodeNameError
+		l.deny(forever)
 	default:
-		l.answer.rcode = dns.RcodeServerFailure
+		l.rcode = dns.RcodeServerFailure
 	}
 	return "", false
 }
@@ -85,15 +98,15 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 		return "", false
 	}
 	if set, ok := node.Set(l.q.rrtype); ok {
-		l.add(name, set)
-		l.answer.additional = rrs(l.z.Glue(set))
+		l.w.set(l.z, name, set, set.TTL)
+		l.pointer, l.pointing = node, set
 		return "", false
 	}
 	if set, ok := node.Set(dns.TypeCNAME); ok {
-		l.add(name, set)
-		return node.Alias()
+		l.w.set(l.z, name, set, set.TTL)
+		return l.z.Alias(node)
 	}
-	ttl := ^uint32(0)
+	ttl := forever
 	if node.Service >= 0 {
 		ttl = l.s.Policy().Service(node.Service).TTL()
 	}
@@ -108,11 +121,10 @@ func (l *lookup) steer(name zone.Name, service int) {
 		query.Family = steer.IPv6
 	}
 	d := steer.Decide(l.s, query)
-	l.answer.decided, l.answer.service = &d, l.s.Policy().Service(service).Name()
-	l.answer.span = d.Span
+	l.service, l.placed, l.span = service, d.Placed, d.Span
 	if d.Servfail {
-		l.answer.rcode = dns.RcodeServerFailure
-		l.answer.authoritative = false
+		l.rcode = dns.RcodeServerFailure
+		l.authoritative = false
 		return
 	}
 	var room [config.MaxAddresses]netip.Addr
@@ -121,99 +133,64 @@ func (l *lookup) steer(name zone.Name, service int) {
 		l.deny(d.TTL)
 		return
 	}
-	owner := name.String()
 	for _, a := range addresses {
-		l.answer.answers = append(l.answer.answers, addressRecord(owner, a, d.TTL))
+		l.w.address(name, a, d.TTL)
 	}
-}
-
-func addressRecord(owner string, a netip.Addr, ttl uint32) dns.RR {
-	hdr := dns.RR_Header{Name: owner, Class: dns.ClassINET, Ttl: ttl}
-	if a.Is4() {
-		hdr.Rrtype = dns.TypeA
-		return &dns.A{Hdr: hdr, A: a.AsSlice()}
-	}
-	hdr.Rrtype = dns.TypeAAAA
-	return &dns.AAAA{Hdr: hdr, AAAA: a.AsSlice()}
 }
 
 // any answers a question for all types with one RRset, or, for a service, with a record that says
 // nothing (RFC 8482 sections 4.1 and 4.2).
 func (l *lookup) any(name zone.Name, node *zone.Node) {
 	for set := range node.Sets() {
-		l.add(name, set)
+		l.w.set(l.z, name, set, set.TTL)
 		return
 	}
 	if node.Service < 0 {
-		l.deny(^uint32(0))
+		l.deny(forever)
 		return
 	}
-	l.answer.answers = append(l.answer.answers, &dns.HINFO{
-		Hdr: dns.RR_Header{Name: name.String(), Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: l.s.Policy().Service(node.Service).TTL()},
-		Cpu: "RFC8482",
-	})
+	l.w.strings(name, dns.TypeHINFO, dns.ClassINET, l.s.Policy().Service(node.Service).TTL(), "RFC8482", "")
 }
 
 // redirect answers below a DNAME: with it, and with the CNAME that it means for this name (RFC 6672
 // section 3.1).
 func (l *lookup) redirect(name zone.Name, match zone.Match) (next zone.Name, more bool) {
 	set, _ := match.Node.Set(dns.TypeDNAME)
-	if !slices.Contains(l.answer.answers, set.RRs[0]) { // aliases can come by it again
-		l.add(match.Owner, set)
+	if !slices.Contains(l.dnames[:l.given], match.Node) { // aliases can come by it again
+		l.w.set(l.z, match.Owner, set, set.TTL)
+		l.dnames[l.given] = match.Node
+		l.given++
 	}
-	target, err := zone.ParseName(set.RRs[0].(*dns.DNAME).Target)
-	if err != nil {
-		l.answer.rcode = dns.RcodeServerFailure
+	target, ok := l.z.Redirection(match.Node)
+	if !ok {
+		l.rcode = dns.RcodeServerFailure
 		return "", false
 	}
 	above := name[:len(name)-len(match.Owner)] // the labels that stand before the DNAME's owner
-	next, _, err = zone.NameFromWire([]byte(above + target))
+	next, _, err := zone.NameFromWire([]byte(above + target))
 	if err != nil {
-		l.answer.rcode = dns.RcodeYXDomain
+		l.rcode = dns.RcodeYXDomain
 		return "", false
 	}
-	l.answer.answers = append(l.answer.answers, &dns.CNAME{
-		Hdr:    dns.RR_Header{Name: name.String(), Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: set.TTL},
-		Target: next.String(),
-	})
+	l.w.alias(name, next, set.TTL)
 	if l.q.rrtype == dns.TypeCNAME {
 		return "", false
 	}
 	return next, true
 }
 
-// add puts an RRset into the answer, under the asked name where a wildcard stands in for it.
-func (l *lookup) add(name zone.Name, set zone.RRset) {
-	owner := name.String()
-	for _, rr := range set.RRs {
-		if rr.Header().Name != owner {
-			rr = dns.Copy(rr)
-			rr.Header().Name = owner
-		}
-		l.answer.answers = append(l.answer.answers, rr)
-	}
-}
-
 // refer sends the client on to the servers of a child zone.
 func (l *lookup) refer(cut *zone.Node) {
 	set, _ := cut.Set(dns.TypeNS)
-	l.answer.authoritative = len(l.answer.answers) > 0 // the aliases that led here are ours
-	l.answer.authority = slices.Clone(set.RRs)
-	l.answer.glue = rrs(l.z.Glue(set))
+	l.authoritative = l.w.counts[answers] > 0 // the aliases that led here are ours
+	l.w.at = authority
+	l.w.set(l.z, cut.Name(), set, set.TTL)
+	l.pointer, l.pointing, l.referral = cut, set, true
 }
 
 // deny says that there is no such name, or no such data, with the SOA that bounds how long this
 // may be believed (RFC 2308 section 3), at most the given seconds.
 func (l *lookup) deny(ttl uint32) {
-	soa := dns.Copy(l.z.SOA().RRs[0]).(*dns.SOA)
-	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl, ttl)
-	l.answer.authority = append(l.answer.authority, soa)
-}
-
-func rrs(sets []zone.RRset) []dns.RR {
-	var all []dns.RR
-	for _, set := range sets {
-		all = append(all, set.RRs...)
-	}
-	return all
+	l.w.at = authority
+	l.w.set(l.z, l.z.Origin(), l.z.SOA(), min(l.z.DenialTTL(), ttl))
 }

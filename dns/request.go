@@ -21,12 +21,14 @@ const (
 // Bits of the second 16 bits of a header.
 const (
 	flagQR     = 1 << 15
+	flagAA     = 1 << 10
+	flagTC     = 1 << 9
 	flagRD     = 1 << 8
 	flagCD     = 1 << 4
 	opcodeMask = 0xf << 11
 )
 
-// query is a request, taken apart. It points into the packet.
+// query is a request, taken apart. It points into the packet, and its name into a worker's memory.
 type query struct {
 	id     uint16
 	flags  uint16
@@ -46,35 +48,37 @@ type query struct {
 }
 
 // parse takes a request apart. It gives the RCODE that a request which cannot be answered gets,
-// and false when it gets no answer at all: when it has no whole header, or is a response.
-func parse(packet []byte) (q query, rcode int, ok bool) {
+// and false when it gets no answer at all: when it has no whole header, or is a response. The query
+// is good for as long as the packet and the letters of its name are.
+func (q *query) parse(packet []byte, letters *[zone.MaxName]byte) (rcode int, ok bool) {
+	*q = query{}
 	if len(packet) < headerSize {
-		return q, 0, false
+		return 0, false
 	}
 	q.id, q.flags = binary.BigEndian.Uint16(packet), binary.BigEndian.Uint16(packet[2:])
 	if q.flags&flagQR != 0 {
-		return q, 0, false
+		return 0, false
 	}
 	var counts [4]int
 	for i := range counts {
 		counts[i] = int(binary.BigEndian.Uint16(packet[4+2*i:]))
 	}
-	readable := counts[0] == 1 && q.question(packet)
+	readable := counts[0] == 1 && q.question(packet, letters)
 	if readable || counts[0] == 0 { // also where the answer is an error: an OPT gets one back (RFC 6891 section 6.1.1)
 		rcode = q.records(packet, counts[1]+counts[2], counts[3])
 	}
 	switch {
 	case q.flags&opcodeMask != 0:
-		return q, dns.RcodeNotImplemented, true
+		return dns.RcodeNotImplemented, true
 	case !readable: // RFC 9619: a query has one question
-		return q, dns.RcodeFormatError, true
+		return dns.RcodeFormatError, true
 	}
-	return q, rcode, true
+	return rcode, true
 }
 
 // question reads the one question, whose name has no compression to point at.
-func (q *query) question(packet []byte) bool {
-	name, n, err := zone.NameFromWire(packet[headerSize:])
+func (q *query) question(packet []byte, letters *[zone.MaxName]byte) bool {
+	name, n, err := zone.ReadName(packet[headerSize:], letters)
 	if err != nil || len(packet) < headerSize+n+4 {
 		return false
 	}

@@ -3,11 +3,13 @@ package dns
 import (
 	"cmp"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/miekg/dns"
 
 	"gslb/dns/steer"
+	"gslb/dns/zone"
 )
 
 // Request is one packet from a client.
@@ -24,6 +26,9 @@ type Responder struct {
 	host    string
 	version string
 	Counts  *Counts
+
+	mu   sync.Mutex
+	idle []*Worker // those that Respond used, and uses again
 }
 
 // NewResponder makes a responder that tells its name to who asks by NSID (RFC 5001) or hostname.bind,
@@ -32,87 +37,147 @@ func NewResponder(host, version string) *Responder {
 	return &Responder{host: host, version: version, Counts: newCounts()}
 }
 
-// nsid is the name of this server.
-func (r *Responder) nsid(s *steer.Snapshot) string { return cmp.Or(s.Policy().NSID(), r.host) }
+// Respond answers one request from one snapshot. It appends the reply to a buffer, and gives that back as it
+// was when nothing is to be sent.
+func (r *Responder) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
+	w := r.takeWorker()
+	defer r.returnWorker(w)
+	return w.Respond(s, req, to)
+}
 
-// Respond answers one request from one snapshot. It gives nil when nothing is to be sent.
-func (r *Responder) Respond(s *steer.Snapshot, req Request) []byte {
-	q, rcode, ok := parse(req.Packet)
+func (r *Responder) takeWorker() *Worker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n := len(r.idle); n > 0 {
+		w := r.idle[n-1]
+		r.idle = r.idle[:n-1]
+		return w
+	}
+	return r.Worker()
+}
+
+func (r *Responder) returnWorker(w *Worker) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle = append(r.idle, w)
+}
+
+// Worker answers one request after the other, for one goroutine: what it needs for that, and what it has
+// counted, it keeps.
+type Worker struct {
+	responder *Responder
+	tally     *tally
+	query     query
+	letters   [zone.MaxName]byte // of the query's name
+	lookup    lookup
+}
+
+// Worker makes a worker. There should be few: each has counters of its own, for good.
+func (r *Responder) Worker() *Worker { return &Worker{responder: r, tally: r.Counts.tally()} }
+
+// Respond answers one request, as [Responder.Respond] does. It does not allocate for common questions.
+func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
+	q := &w.query
+	rcode, ok := q.parse(req.Packet, &w.letters)
 	if !ok {
-		r.Counts.dropped(req.Stream)
-		return nil
+		w.tally.dropped(req.Stream)
+		return to
 	}
-	a := answer{rcode: rcode}
-	if rcode == dns.RcodeSuccess {
-		a = r.resolve(s, &q, req)
-	}
+	l := &w.lookup
+	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, req, rcode, -1
 	if q.nsid {
-		a.nsid = r.nsid(s)
+		l.nsid = w.responder.nsid(s)
 	}
-	reply := r.encode(&q, &a, req)
-	r.Counts.answered(req.Stream, &a)
+	l.w.begin(to, q, q.limit(req.Stream)-l.optSize())
+	if rcode == dns.RcodeSuccess {
+		l.resolve()
+	}
+	l.finish()
+	w.tally.answered(s, req.Stream, &l.answer)
+	reply := l.w.b
+	*l = lookup{} // an idle worker must not keep a snapshot alive
 	return reply
 }
 
+// nsid is the name of this server.
+func (r *Responder) nsid(s *steer.Snapshot) string { return cmp.Or(s.Policy().NSID(), r.host) }
+
 // resolve finds what a well-formed question gets.
-func (r *Responder) resolve(s *steer.Snapshot, q *query, req Request) answer {
-	if q.class == dns.ClassCHAOS {
-		return r.chaos(s, q, req)
+func (l *lookup) resolve() {
+	switch q := l.q; {
+	case q.class == dns.ClassCHAOS:
+		l.chaos()
+		return
+	case q.class != dns.ClassINET, q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
+		l.rcode = dns.RcodeRefused
+		return
+	case q.rrtype == dns.TypeOPT, q.rrtype == dns.TypeTSIG, q.rrtype == dns.TypeTKEY:
+		l.rcode = dns.RcodeFormatError
+		return
 	}
-	if q.class != dns.ClassINET || q.rrtype == dns.TypeAXFR || q.rrtype == dns.TypeIXFR {
-		return answer{rcode: dns.RcodeRefused}
+	z, ok := l.s.Zone(l.q.name)
+	if !ok {
+		l.rcode = dns.RcodeRefused
+		return
 	}
-	if q.rrtype == dns.TypeOPT || q.rrtype == dns.TypeTSIG || q.rrtype == dns.TypeTKEY {
-		return answer{rcode: dns.RcodeFormatError}
-	}
-	z, ok := s.Zone(q.name)
-	if ok && q.rrtype == dns.TypeDS && q.name == z.Origin() && q.name.Labels() > 0 {
+	if l.q.rrtype == dns.TypeDS && l.q.name == z.Origin() && l.q.name.Labels() > 0 {
 		// RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
-		if parent, ours := s.Zone(q.name.Parent()); ours {
+		if parent, ours := l.s.Zone(l.q.name.Parent()); ours {
 			z = parent
 		}
 	}
-	if !ok {
-		return answer{rcode: dns.RcodeRefused}
-	}
-	l := lookup{s: s, z: z, q: q, req: req, client: s.Client(req.Source, q.subnet)}
+	l.z, l.client = z, l.s.Client(l.req.Source, l.q.subnet)
 	l.run()
-	return l.answer
 }
 
-// answer is what a request gets, before it is bytes.
+// answer is what is to be known of a reply beside its records.
 type answer struct {
 	rcode         int
 	authoritative bool
-	answers       []dns.RR
-	authority     []dns.RR
-	glue          []dns.RR // additional records that a referral cannot do without (RFC 9471)
-	additional    []dns.RR // additional records that only save a question
-	span          int      // see steer.Decision
+	span          int // see steer.Decision
 	client        steer.Client
-	decided       *steer.Decision
-	service       string
-	nsid          string // of this server, when it was asked for
+	placed        steer.Placed
+	service       int // that the last decision was for; -1: there was none
 }
 
-// encode writes an answer in as many bytes as the client can take; one that does not fit is cut to
-// its question, with TC set, and the client comes back over TCP. RRsets are never sent in part.
-func (r *Responder) encode(q *query, a *answer, req Request) []byte {
-	m := r.message(q, a)
-	limit := q.limit(req.Stream)
-	for _, additional := range [][]dns.RR{append(a.glue, a.additional...), a.glue} {
-		m.Extra = append(additional[:len(additional):len(additional)], r.opt(q, a)...)
-		if wire, err := m.Pack(); err == nil && len(wire) <= limit {
-			return q.restore(wire)
+// finish completes a reply: the additional records, as far as they fit, the OPT record and the header. A
+// reply that does not fit is cut to its question, with TC set, and the client comes back over TCP.
+// RRsets are never sent in part.
+func (l *lookup) finish() {
+	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD|flagCD) | uint16(l.rcode&0xf)
+	if l.authoritative {
+		flags |= flagAA
+	}
+	l.hosts()
+	if l.w.over {
+		l.w.back(mark{length: l.w.start + max(l.q.end, headerSize), counts: [4]uint16{question: l.w.counts[question]}})
+		flags |= flagTC
+	}
+	if l.q.edns {
+		l.opt()
+	}
+	l.w.header(l.q.id, flags)
+}
+
+// hosts adds the addresses of the hosts that the answer or referral points to. A referral cannot do
+// without them (RFC 9471); elsewhere they only save a question, and are left out when they do not fit.
+func (l *lookup) hosts() {
+	if l.pointing.Type == 0 || l.w.over {
+		return
+	}
+	var room [16]*zone.Node
+	l.w.at = additional
+	before := l.w.mark()
+	for _, host := range l.z.Hosts(l.pointer, l.pointing, room[:0]) {
+		for _, t := range [...]uint16{dns.TypeA, dns.TypeAAAA} {
+			if set, ok := host.Set(t); ok {
+				l.w.set(l.z, host.Name(), set, set.TTL)
+			}
 		}
 	}
-	m.Truncated = true
-	m.Answer, m.Ns, m.Extra = nil, nil, r.opt(q, a)
-	wire, err := m.Pack()
-	if err != nil {
-		return nil
+	if l.w.over && !l.referral {
+		l.w.back(before)
 	}
-	return q.restore(wire)
 }
 
 // limit is how long the answer may be.
@@ -124,49 +189,4 @@ func (q *query) limit(stream bool) int {
 		return min(int(q.size), maxUDPAnswer)
 	}
 	return maxUDPPlain
-}
-
-// message makes the header and the sections of an answer.
-func (r *Responder) message(q *query, a *answer) *dns.Msg {
-	m := &dns.Msg{Compress: true, Answer: a.answers, Ns: a.authority}
-	m.Id, m.Response, m.Opcode = q.id, true, int(q.flags&opcodeMask)>>11
-	m.Authoritative, m.Rcode = a.authoritative, a.rcode
-	m.RecursionDesired, m.CheckingDisabled = q.flags&flagRD != 0, q.flags&flagCD != 0
-	if q.end > 0 {
-		m.Question = []dns.Question{{Name: q.name.String(), Qtype: q.rrtype, Qclass: q.class}}
-	}
-	return m
-}
-
-// restore puts the question's name back as it was asked: clients check the case of its letters.
-func (q *query) restore(wire []byte) []byte {
-	if q.end > 0 {
-		copy(wire[headerSize:], q.raw)
-	}
-	return wire
-}
-
-// opt makes the OPT record of an answer to a request that had one.
-func (r *Responder) opt(q *query, a *answer) []dns.RR {
-	if !q.edns {
-		return nil
-	}
-	o := &dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT}}
-	o.SetUDPSize(maxUDPAnswer)
-	o.SetDo(q.do)
-	if a.nsid != "" {
-		o.Option = append(o.Option, &dns.EDNS0_NSID{Code: dns.EDNS0NSID, Nsid: hexOf(a.nsid)})
-	}
-	if q.ecs != nil && a.rcode != dns.RcodeFormatError && a.rcode != dns.RcodeBadVers {
-		o.Option = append(o.Option, &dns.EDNS0_LOCAL{Code: dns.EDNS0SUBNET, Data: q.echo(a.client.Scope(a.span))})
-	}
-	return []dns.RR{o}
-}
-
-// echo gives the client subnet option as it came, with the scope filled in: resolvers drop an
-// answer whose other fields differ from what they asked (RFC 7871 section 7.3).
-func (q *query) echo(scope int) []byte {
-	data := append([]byte(nil), q.ecs...)
-	data[3] = byte(scope)
-	return data
 }

@@ -59,7 +59,7 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 	defer stop()
 	defer conn.Close()
 	source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
-	var packet []byte
+	var packet, framed []byte
 	for {
 		if conn.SetReadDeadline(time.Now().Add(tcpIdle)) != nil {
 			return
@@ -68,14 +68,15 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 		if packet, err = readMessage(conn, packet); err != nil {
 			return
 		}
-		reply := s.responder.Respond(s.snapshot(), Request{
+		framed = s.responder.Respond(s.snapshot(), Request{
 			Packet: packet, Source: source, Stream: true, Now: time.Now(), Seed: rand.Uint64(),
-		})
-		if reply == nil || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
+		}, append(framed[:0], 0, 0))
+		length := len(framed) - 2
+		if length == 0 || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
 			return
 		}
-		framed := binary.BigEndian.AppendUint16(make([]byte, 0, 2+len(reply)), uint16(len(reply)))
-		if _, err := conn.Write(append(framed, reply...)); err != nil {
+		binary.BigEndian.PutUint16(framed, uint16(length))
+		if _, err := conn.Write(framed); err != nil {
 			return
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // answer leaves from the address that its request was sent to: the kernel tells it in a control
 // message, which has the right form to be given back.
 func (s *Server) serveUDP(ctx context.Context, conn *net.UDPConn, wildcard bool) {
-	packet := make([]byte, maxTCPAnswer)
+	worker := s.responder.Worker()
+	packet, room := make([]byte, maxTCPAnswer), make([]byte, 0, maxUDPAnswer)
 	var control []byte
 	if wildcard {
 		control = make([]byte, 128)
@@ -28,10 +29,10 @@ func (s *Server) serveUDP(ctx context.Context, conn *net.UDPConn, wildcard bool)
 			}
 			continue // an ICMP error of an earlier answer: not ours to mind
 		}
-		reply := s.responder.Respond(s.snapshot(), Request{
+		reply := worker.Respond(s.snapshot(), Request{
 			Packet: packet[:n], Source: from.Addr(), Now: time.Now(), Seed: rand.Uint64(),
-		})
-		if reply != nil {
+		}, room)
+		if len(reply) > 0 {
 			anyInterface(control[:oobn])
 			_, _, _ = conn.WriteMsgUDPAddrPort(reply, control[:oobn], from) // lost answers are asked for again
 		}

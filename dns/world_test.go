@@ -85,9 +85,16 @@ func snapshot(t testing.TB) *steer.Snapshot {
 	}, nil)
 }
 
+// fataler is a test, of whatever kind.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // question makes a query of words: a name, a type, and what else it has: a class, "+edns=SIZE", "+do", "+nsid",
 // "+ecs=PREFIX", "+tcp", "+rd", "+cd".
-func question(t testing.TB, words string) (packet []byte, stream bool) {
+func question(t fataler, words string) (packet []byte, stream bool) {
 	t.Helper()
 	fields := strings.Fields(words)
 	m := new(mdns.Msg)
@@ -149,7 +156,7 @@ func ask(t testing.TB, s *steer.Snapshot, source string, packet []byte, stream b
 	t.Helper()
 	reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{
 		Packet: packet, Source: netip.MustParseAddr(source), Stream: stream, Now: noon, Seed: 0,
-	})
+	}, nil)
 	if reply == nil {
 		return "silence\n"
 	}

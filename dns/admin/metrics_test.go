@@ -21,8 +21,8 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Respond(w.deps.Snapshot(), dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now})
-	r.Respond(w.deps.Snapshot(), dns.Request{Packet: []byte("nonsense"), Source: netip.MustParseAddr("203.0.113.7"), Stream: true, Now: now})
+	r.Respond(w.deps.Snapshot(), dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now}, nil)
+	r.Respond(w.deps.Snapshot(), dns.Request{Packet: []byte("nonsense"), Source: netip.MustParseAddr("203.0.113.7"), Stream: true, Now: now}, nil)
 	w.server.Config.Failures = 2
 
 	code, body := w.get("/metrics")

@@ -154,7 +154,7 @@ func (w *world) exchange(q question) (*wire.Msg, error) {
 	}
 	reply := w.server.responder.Respond(w.server.publisher.Latest(), dns.Request{
 		Packet: packet, Source: draw(q.from, w.luck), Stream: q.stream, Now: w.now, Seed: w.luck.Uint64(),
-	})
+	}, nil)
 	if reply == nil {
 		return nil, errors.New("the server says nothing")
 	}

@@ -33,6 +33,9 @@ const (
 	PlacedAllDown
 )
 
+// PlacedKinds is how many values of [Placed] there are.
+const PlacedKinds = int(PlacedAllDown) + 1
+
 // String gives the word of reasons, logs and metrics.
 func (p Placed) String() string {
 	return [...]string{"nowhere", "partners", "geo", "datacenters", "rest", "all_down"}[p]

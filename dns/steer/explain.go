@@ -108,7 +108,7 @@ func staticLine(z *zone.Zone, name zone.Name, match zone.Match) (l Line, next zo
 		types = []string{"none"}
 	}
 	l.add("records", strings.Join(types, ","))
-	if target, ok := match.Node.Alias(); ok {
+	if target, ok := z.Alias(match.Node); ok {
 		l.add("target", display(target))
 		return l, target
 	}

@@ -61,6 +61,9 @@ func Build(in Inputs, prev *Snapshot) *Snapshot {
 // Policy is the policy of the snapshot.
 func (s *Snapshot) Policy() *Policy { return s.in.Policy }
 
+// Config is the number of the snapshot's configuration: another number, another policy.
+func (s *Snapshot) Config() uint64 { return s.in.Config }
+
 // Geo is the geo map of the snapshot.
 func (s *Snapshot) Geo() *geo.Map { return s.in.Geo }
 

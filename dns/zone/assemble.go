@@ -10,25 +10,26 @@ import (
 // assemble makes the zone from the drafts and tells duplicates and unequal TTLs on the way.
 func (b *builder) assemble() *Zone {
 	b.addNonTerminals()
-	z := &Zone{origin: b.origin, names: make([]Name, 0, len(b.drafts)), nodes: make(map[Name]*Node, len(b.drafts))}
-	records := 0
-	for name, d := range b.drafts {
+	z := &Zone{origin: b.origin, names: make([]Name, 0, len(b.drafts)), nodes: make(map[Name]*Node, len(b.drafts)), targets: map[*Node]Name{}}
+	for name := range b.drafts {
 		z.names = append(z.names, name)
 		z.depth = max(z.depth, name.Labels())
-		records += len(d.records)
 	}
 	slices.SortFunc(z.names, Name.Compare)
 	nodes := make([]Node, len(z.names)) // as one piece: names are many and nodes small
-	rrs := make([]dns.RR, 0, records)
 	for i, name := range z.names {
 		node, d := &nodes[i], b.drafts[name]
 		node.name, node.Service = name, -1
 		if d.service >= 0 {
 			node.Service = b.spec.Services[d.service].Service
 		}
-		rrs = b.fill(node, d, rrs)
+		b.fill(node, d)
 		z.nodes[name] = node
 		z.link(node)
+		z.note(node)
+	}
+	if soa := z.SOA().wire; soa != "" {
+		z.denial = min(z.SOA().TTL, soaMinimum(soa))
 	}
 	return z
 }
@@ -70,52 +71,42 @@ func (z *Zone) link(node *Node) {
 	}
 }
 
-// fill groups the draft's records into the node's RRsets. The slices of records are cut from rrs, which
-// has room for all.
-func (b *builder) fill(node *Node, d *draft, rrs []dns.RR) []dns.RR {
+// fill groups the draft's records into the node's RRsets.
+func (b *builder) fill(node *Node, d *draft) {
 	if len(d.records) == 0 {
-		return rrs
+		return
 	}
-	slices.SortStableFunc(d.records, func(a, b record) int { return cmp.Compare(rrtype(a), rrtype(b)) })
-	owner := node.name.String()
+	slices.SortStableFunc(d.records, func(a, b record) int { return cmp.Compare(a.rrtype, b.rrtype) })
 	node.sets = make([]RRset, 0, d.types())
 	for rest := d.records; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rrtype(rest[n]) == rrtype(rest[0]) {
+		for n < len(rest) && rest[n].rrtype == rest[0].rrtype {
 			n++
 		}
-		start := len(rrs)
-		for _, r := range b.distinct(node.name, rest[:n]) {
-			r.rr.Header().Name = owner
-			rrs = append(rrs, r.rr)
-		}
 		node.sets = append(node.sets, RRset{
-			Type: rrtype(rest[0]), TTL: rest[0].rr.Header().Ttl, RRs: rrs[start:len(rrs):len(rrs)],
+			Type: rest[0].rrtype, TTL: rest[0].ttl, wire: wire(b.distinct(node.name, rest[:n])),
 		})
 		rest = rest[n:]
 	}
-	return rrs
 }
 
 // types counts the types of a draft whose records are in order.
 func (d *draft) types() int {
 	count := 0
 	for i, r := range d.records {
-		if i == 0 || rrtype(r) != rrtype(d.records[i-1]) {
+		if i == 0 || r.rrtype != d.records[i-1].rrtype {
 			count++
 		}
 	}
 	return count
 }
 
-func rrtype(r record) uint16 { return r.rr.Header().Rrtype }
-
 // distinct returns the records of one RRset in canonical order (RFC 4034 section 6.3), each once.
 func (b *builder) distinct(name Name, set []record) []record {
 	for _, r := range set[1:] {
-		if ttl, first := r.rr.Header().Ttl, set[0].rr.Header().Ttl; ttl != first {
+		if ttl, first := r.ttl, set[0].ttl; ttl != first {
 			b.errorf(r.at, "%s %s has TTL %d here and %d at %s: one RRset has one TTL (RFC 2181 section 5.2)",
-				name, dns.Type(rrtype(r)), ttl, first, b.there(set[0].at, r.at))
+				name, dns.Type(r.rrtype), ttl, first, b.there(set[0].at, r.at))
 		}
 	}
 	if len(set) == 1 {
@@ -127,7 +118,7 @@ func (b *builder) distinct(name Name, set []record) []record {
 	for _, r := range set[1:] {
 		last := kept[len(kept)-1]
 		if r.rdata == last.rdata {
-			b.warnf(r.at, "%s %s repeats %s and is given once", name, dns.Type(rrtype(r)), b.there(last.at, r.at))
+			b.warnf(r.at, "%s %s repeats %s and is given once", name, dns.Type(r.rrtype), b.there(last.at, r.at))
 			continue
 		}
 		kept = append(kept, r)

@@ -32,7 +32,7 @@ func Build(s Spec) (*Zone, []Problem) {
 		return nil, b.problems
 	}
 	if s.SOA == nil && !b.soaInText || s.SOA != nil && s.SOA.Auto {
-		b.setSerial(z)
+		b.autoSerial(z)
 	}
 	return z, b.problems
 }
@@ -67,9 +67,11 @@ type draft struct {
 
 // record is a record and where it stands.
 type record struct {
-	rr    dns.RR
-	rdata string // wire form, canonical (RFC 4034 section 6.2)
-	at    position
+	rrtype uint16
+	ttl    uint32
+	rdata  string // wire form, canonical (RFC 4034 section 6.2)
+	sent   string // as it goes into a packet: see RRset
+	at     position
 }
 
 // position is where something stands: in a text, or in a key when text is -1.
@@ -128,45 +130,47 @@ func (b *builder) add(rr dns.RR, at position) (size int, message string) {
 	if h.Ttl > maxTTL {
 		return 0, fmt.Sprintf("TTL %d is more than %d (RFC 2181 section 8)", h.Ttl, maxTTL)
 	}
-	owner, rdata, err := b.pack(rr)
+	owner, r, err := b.pack(rr)
 	if err != nil {
 		return 0, err.Error()
 	}
+	r.at = at
 	if !owner.Below(b.origin) {
 		return 0, fmt.Sprintf("%s is not in the zone %s", owner, b.origin)
 	}
 	d := b.draft(owner)
-	d.records = append(d.records, record{rr, rdata, at})
+	d.records = append(d.records, r)
 	b.soaInText = b.soaInText || h.Rrtype == dns.TypeSOA && owner == b.origin && at.text >= 0
-	return len(owner) + 10 + len(rdata), ""
+	return len(owner) + 10 + len(r.rdata), ""
 }
 
 // pack proves that a record can be sent and read again, for the parser leaves much of that unchecked,
-// and returns its owner and its canonical data.
-func (b *builder) pack(rr dns.RR) (owner Name, rdata string, err error) {
+// and returns its owner and its data.
+func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	rrtype := dns.Type(rr.Header().Rrtype)
 	written := int(rr.Header().Rdlength) // by RFC 3597 ("\# LENGTH"), else 0
 	end, err := dns.PackRR(rr, b.wire[:], 0, nil, false)
 	if err != nil {
-		return "", "", fmt.Errorf("the data of this %s record cannot be sent: %s", rrtype, reason(err))
+		return "", r, fmt.Errorf("the data of this %s record cannot be sent: %s", rrtype, reason(err))
 	}
 	owner, n, err := NameFromWire(b.wire[:end])
 	if err != nil {
-		return "", "", err
+		return "", r, err
 	}
 	data := b.wire[n+10 : end] // after type, class, TTL and length
 	if len(data) == 0 && !mayBeEmpty(rr) {
-		return "", "", fmt.Errorf("this %s record has no data", rrtype)
+		return "", r, fmt.Errorf("this %s record has no data", rrtype)
 	}
 	if _, _, err := dns.UnpackRR(b.wire[:end], 0); err != nil {
-		return "", "", fmt.Errorf("the data of this %s record cannot be read: %s", rrtype, reason(err))
+		return "", r, fmt.Errorf("the data of this %s record cannot be read: %s", rrtype, reason(err))
 	}
+	r = record{rrtype: uint16(rrtype), ttl: rr.Header().Ttl, sent: shorten(uint16(rrtype), data, b.origin)}
 	canonical(uint16(rrtype), data)
-	rdata = string(data)
-	if written > 0 && !b.whole(rr, written, rdata) {
-		return "", "", fmt.Errorf("these %d bytes are not the data of type %s", written, rrtype)
+	r.rdata = string(data)
+	if written > 0 && !b.whole(rr, written, r.rdata) {
+		return "", r, fmt.Errorf("these %d bytes are not the data of type %s", written, rrtype)
 	}
-	return owner, rdata, nil
+	return owner, r, nil
 }
 
 // whole reports whether a record of a known type that was written as bytes has nothing left over and
@@ -183,7 +187,7 @@ func (b *builder) whole(rr dns.RR, written int, rdata string) bool {
 		return false
 	}
 	_, twin, err := b.pack(again)
-	return err == nil && twin == rdata
+	return err == nil && twin.rdata == rdata
 }
 
 // reason is an error of the DNS library without its prefix.
@@ -202,7 +206,7 @@ func mayBeEmpty(rr dns.RR) bool {
 func (d *draft) of(rrtype uint16) []record {
 	var found []record
 	for _, r := range d.records {
-		if r.rr.Header().Rrtype == rrtype {
+		if r.rrtype == rrtype {
 			found = append(found, r)
 		}
 	}

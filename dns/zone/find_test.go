@@ -177,10 +177,13 @@ func TestGlueIsKeptBelowTheCut(t *testing.T) {
 		{"ok.test", dns.TypeSOA, ""},
 	}
 	for _, tt := range tests {
-		set, _ := z.Find(name(t, tt.name)).Node.Set(tt.rrtype)
+		node := z.Find(name(t, tt.name)).Node
+		set, _ := node.Set(tt.rrtype)
 		var got []string
-		for _, glue := range z.Glue(set) {
-			got = append(got, glue.RRs[0].Header().Name+" "+dns.Type(glue.Type).String())
+		for _, host := range z.Hosts(node, set, nil) {
+			for glue := range host.Sets() {
+				got = append(got, host.Name().String()+" "+dns.Type(glue.Type).String())
+			}
 		}
 		slices.Sort(got)
 		if strings.Join(got, ", ") != tt.want {

@@ -47,8 +47,8 @@ func FuzzBuild(f *testing.F) {
 // checkZone checks what every zone promises.
 func checkZone(t *testing.T, z *Zone) {
 	t.Helper()
-	if len(z.SOA().RRs) != 1 {
-		t.Fatalf("%d SOA records", len(z.SOA().RRs))
+	if z.SOA().Len() != 1 {
+		t.Fatalf("%d SOA records", z.SOA().Len())
 	}
 	var last Name
 	for n, node := range z.All() {
@@ -58,11 +58,16 @@ func checkZone(t *testing.T, z *Zone) {
 		last = n
 		types := node.Types()
 		for i, set := range node.sets {
-			if i > 0 && types[i] <= types[i-1] || len(set.RRs) == 0 {
+			if i > 0 && types[i] <= types[i-1] || set.Len() == 0 {
 				t.Fatalf("%s: types %v", n, types)
 			}
-			for _, rr := range set.RRs {
-				if h := rr.Header(); h.Rrtype != set.Type || h.Ttl != set.TTL || h.Name != n.String() || h.Class != dns.ClassINET {
+			records := z.Records(node, set)
+			if len(records) != set.Len() {
+				t.Fatalf("%s: %d of %d records can be read", n, len(records), set.Len())
+			}
+			for _, rr := range records {
+				owner, err := ParseName(rr.Header().Name)
+				if h := rr.Header(); err != nil || h.Rrtype != set.Type || h.Ttl != set.TTL || owner != n || h.Class != dns.ClassINET {
 					t.Fatalf("%s: %s in the RRset of %d, TTL %d", n, rr, set.Type, set.TTL)
 				}
 				if _, err := dns.PackRR(rr, make([]byte, 66000), 0, nil, false); err != nil {
@@ -71,7 +76,7 @@ func checkZone(t *testing.T, z *Zone) {
 			}
 		}
 		for _, below := range []Name{n, "\x01x" + n, "\x01*" + n} {
-			if m := z.Find(below); len(below) <= maxName && (m.Kind == OutOfZone || m.Node != nil && m.Node.name != m.Owner) {
+			if m := z.Find(below); len(below) <= MaxName && (m.Kind == OutOfZone || m.Node != nil && m.Node.name != m.Owner) {
 				t.Fatalf("%s: %+v", below, m)
 			}
 		}

@@ -65,7 +65,7 @@ func (b *builder) primary() string {
 		return "@"
 	}
 	first := slices.MinFunc(given, func(a, b record) int { return cmp.Compare(a.rdata, b.rdata) })
-	return first.rr.(*dns.NS).Ns
+	return Name(first.rdata).String()
 }
 
 // mailbox turns a mail address into the name that a SOA gives it (RFC 1035 section 8).

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 )
 
 // The limits of RFC 1035 section 2.3.4, in bytes.
 const (
 	maxLabel = 63
-	maxName  = 255 // in wire form, with the length bytes and the root's zero
+	// MaxName is the longest name in wire form, with the length bytes and the root's zero.
+	MaxName = 255
 )
 
 // Name is an absolute domain name in wire form without compression, in lower case:
@@ -42,7 +44,7 @@ func parse(s string, origin Name) (Name, error) {
 	if s == "." {
 		return Root, nil
 	}
-	var buf [maxName]byte
+	var buf [MaxName]byte
 	n, absolute, err := parseLabels(&buf, s)
 	if err != nil {
 		return "", fmt.Errorf("name %q: %w", s, err)
@@ -51,7 +53,7 @@ func parse(s string, origin Name) (Name, error) {
 	if !absolute {
 		end = origin
 	}
-	if n+len(end) > maxName {
+	if n+len(end) > MaxName {
 		return "", fmt.Errorf("name %q: %w", s, errLongName)
 	}
 	n += copy(buf[n:], end)
@@ -69,7 +71,7 @@ var (
 
 // parseLabels writes the labels of s, in lower case and without the root, and returns their length
 // and whether s ended in a dot.
-func parseLabels(buf *[maxName]byte, s string) (n int, absolute bool, err error) {
+func parseLabels(buf *[MaxName]byte, s string) (n int, absolute bool, err error) {
 	if s == "" {
 		return 0, false, errNoName
 	}
@@ -93,7 +95,7 @@ func parseLabels(buf *[maxName]byte, s string) (n int, absolute bool, err error)
 				return 0, false, err
 			}
 		}
-		if n >= maxName {
+		if n >= MaxName {
 			return 0, false, errLongName
 		}
 		buf[n] = lower(c)
@@ -103,13 +105,13 @@ func parseLabels(buf *[maxName]byte, s string) (n int, absolute bool, err error)
 }
 
 // closeLabel sets the length byte at start of the label that ends before end.
-func closeLabel(buf *[maxName]byte, start, end int) error {
+func closeLabel(buf *[MaxName]byte, start, end int) error {
 	switch length := end - start - 1; {
 	case length == 0:
 		return errEmptyLabel
 	case length > maxLabel:
 		return errLongLabel
-	case end >= maxName:
+	case end >= MaxName:
 		return errLongName
 	default:
 		buf[start] = byte(length)
@@ -145,6 +147,14 @@ var (
 // NameFromWire reads the uncompressed name that b begins with, in any case, and returns it with the
 // number of bytes it takes.
 func NameFromWire(b []byte) (Name, int, error) {
+	var buf [MaxName]byte
+	name, n, err := ReadName(b, &buf)
+	return Name(strings.Clone(string(name))), n, err
+}
+
+// ReadName is [NameFromWire] without an allocation: the name lies in buf, and is good until that is written
+// again. Nobody may keep it for longer.
+func ReadName(b []byte, buf *[MaxName]byte) (Name, int, error) {
 	n := 0
 	for {
 		if n >= len(b) {
@@ -155,18 +165,22 @@ func NameFromWire(b []byte) (Name, int, error) {
 			return "", 0, errCompressed
 		}
 		n += 1 + length
-		if n > maxName || length > 0 && n >= maxName {
+		if n > MaxName || length > 0 && n >= MaxName {
 			return "", 0, errLongWire
 		}
 		if length == 0 {
 			break
 		}
 	}
-	var buf [maxName]byte
 	for i, c := range b[:n] {
 		buf[i] = lower(c)
 	}
-	return Name(buf[:n]), n, nil
+	return borrow(buf[:n]), n, nil
+}
+
+// borrow is the name that lies in b, for as long as b is not written.
+func borrow(b []byte) Name {
+	return Name(unsafe.String(unsafe.SliceData(b), len(b)))
 }
 
 // String is the name in presentation form with a final dot, escaped as dig escapes it.
@@ -234,7 +248,7 @@ func (n Name) Wildcard() bool {
 // Compare orders names canonically (RFC 4034 section 6.1): by the rightmost label first, each label as
 // bytes, so that a name stands directly before the names under it.
 func (n Name) Compare(o Name) int {
-	var a, b [maxName / 2]uint8
+	var a, b [MaxName / 2]uint8
 	i, j := n.offsets(&a), o.offsets(&b)
 	for i > 0 && j > 0 {
 		i, j = i-1, j-1
@@ -246,7 +260,7 @@ func (n Name) Compare(o Name) int {
 }
 
 // offsets fills in where each label begins and returns their number.
-func (n Name) offsets(at *[maxName / 2]uint8) int {
+func (n Name) offsets(at *[MaxName / 2]uint8) int {
 	count := 0
 	for i := 0; i < len(n)-1; i += 1 + int(n[i]) {
 		at[count] = uint8(i)

@@ -1,6 +1,10 @@
 package zone
 
-import "github.com/miekg/dns"
+import (
+	"strings"
+
+	"github.com/miekg/dns"
+)
 
 // Record types that others need a name for.
 const (
@@ -11,12 +15,35 @@ const (
 // TypeWord names a record type, as "MX" or "TYPE65534" (RFC 3597 section 5).
 func TypeWord(rrtype uint16) string { return dns.Type(rrtype).String() }
 
-// Alias gives the name that the node is an alias to, when it holds a CNAME.
-func (n *Node) Alias() (target Name, ok bool) {
-	set, ok := n.Set(dns.TypeCNAME)
-	if !ok {
+// Alias gives the name that a node is an alias to, when it holds a CNAME.
+func (z *Zone) Alias(n *Node) (target Name, ok bool) {
+	if _, ok := n.Set(dns.TypeCNAME); !ok {
 		return "", false
 	}
-	target, err := ParseName(set.RRs[0].(*dns.CNAME).Target)
-	return target, err == nil
+	target, ok = z.targets[n]
+	return target, ok
+}
+
+// Redirection gives the name that a node's DNAME leads to.
+func (z *Zone) Redirection(n *Node) (target Name, ok bool) {
+	if !n.redirects() {
+		return "", false
+	}
+	target, ok = z.targets[n]
+	return target, ok
+}
+
+// note remembers where an alias leads to, for no question to read it from the record.
+func (z *Zone) note(node *Node) {
+	for _, rrtype := range [...]uint16{dns.TypeCNAME, dns.TypeDNAME} {
+		set, ok := node.Set(rrtype)
+		if !ok {
+			continue
+		}
+		var buf [MaxName]byte
+		data, _ := nextData(set.wire)
+		if target, ok := readName(data, z.origin, &buf); ok {
+			z.targets[node] = Name(strings.Clone(string(target)))
+		}
+	}
 }

@@ -9,16 +9,37 @@ import (
 	"github.com/miekg/dns"
 )
 
-// setSerial gives the SOA the automatic serial: a hash of what the zone holds, the same on all servers
+// autoSerial gives the SOA the automatic serial: a hash of what the zone holds, the same on all servers
 // with the same config, whatever the order, comments and case of its texts. It does not grow: zone
 // transfers by serial (RFC 1982) need a written one.
-func (b *builder) setSerial(z *Zone) {
+func (b *builder) autoSerial(z *Zone) {
 	h := sha256.New()
 	for _, name := range z.names {
 		b.hash(h, name, z.nodes[name])
 	}
 	serial := binary.BigEndian.Uint32(h.Sum(nil))
-	z.SOA().RRs[0].(*dns.SOA).Serial = max(serial, 1) // 0 has a meaning of its own to some servers
+	z.setSerial(max(serial, 1)) // 0 has a meaning of its own to some servers
+}
+
+// setSerial writes the serial into the SOA record: it is the first of the five numbers at its end.
+func (z *Zone) setSerial(serial uint32) {
+	apex := z.nodes[z.origin]
+	for i, set := range apex.sets {
+		if set.Type != dns.TypeSOA {
+			continue
+		}
+		data := []byte(set.wire)
+		binary.BigEndian.PutUint32(data[len(data)-soaNumbers:], serial)
+		apex.sets[i].wire = string(data)
+	}
+}
+
+// soaNumbers is the octets of the numbers at the end of a SOA record's data.
+const soaNumbers = 20
+
+// soaMinimum is the last of them.
+func soaMinimum(wire string) uint32 {
+	return binary.BigEndian.Uint32([]byte(wire[len(wire)-4:]))
 }
 
 // hash adds a name's service and RRsets. Every part has its length before it or is of fixed length, so
@@ -37,7 +58,7 @@ func (b *builder) hash(h hash.Hash, name Name, node *Node) {
 		var head [10]byte
 		binary.BigEndian.PutUint16(head[0:], set.Type)
 		binary.BigEndian.PutUint32(head[2:], set.TTL)
-		binary.BigEndian.PutUint32(head[6:], uint32(len(set.RRs)))
+		binary.BigEndian.PutUint32(head[6:], uint32(set.Len()))
 		part(h, string(head[:]))
 		for _, rdata := range d.rdata(set.Type) {
 			part(h, rdata)

@@ -8,7 +8,8 @@ import (
 
 func serial(t *testing.T, s Spec) uint32 {
 	t.Helper()
-	return build(t, s).SOA().RRs[0].(*dns.SOA).Serial
+	z := build(t, s)
+	return z.Records(z.nodes[z.origin], z.SOA())[0].(*dns.SOA).Serial
 }
 
 // base is a zone with an automatic serial.

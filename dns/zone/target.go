@@ -25,8 +25,9 @@ func (v *verifier) servers() {
 
 // server checks one name server of the zone or of a delegation.
 func (v *verifier) server(owner Name, r record) {
-	host, err := ParseName(target(r.rr))
-	if err != nil || !host.Below(v.origin) {
+	var buf [MaxName]byte
+	host, ok := target(r.rrtype, r.rdata, owner, v.origin, &buf)
+	if !ok || !host.Below(v.origin) {
 		return
 	}
 	m := v.zone.Find(host)
@@ -65,15 +66,16 @@ func (v *verifier) targets(p place) {
 		return
 	}
 	for _, r := range p.records {
-		if t := rrtype(r); t != dns.TypeMX && t != dns.TypeSRV {
+		if t := r.rrtype; t != dns.TypeMX && t != dns.TypeSRV {
 			continue
 		}
-		host, err := ParseName(target(r.rr))
-		if err != nil || host == Root || !host.Below(v.origin) {
+		var buf [MaxName]byte
+		host, ok := target(r.rrtype, r.rdata, p.name(), v.origin, &buf)
+		if !ok || host == Root || !host.Below(v.origin) {
 			continue
 		}
 		if standing := v.standing(v.zone.Find(host)); standing != "" {
-			v.warnf(r.at, "%s %s: %s %s%s", p.name(), dns.Type(rrtype(r)), host, standing, v.dotHint(host))
+			v.warnf(r.at, "%s %s: %s %s%s", p.name(), dns.Type(r.rrtype), host, standing, v.dotHint(host))
 		}
 	}
 }

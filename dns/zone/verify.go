@@ -41,7 +41,7 @@ func (p place) name() Name { return p.node.name }
 // firstBut is the first record that is not of these types.
 func (p place) firstBut(types ...uint16) (record, bool) {
 	for _, r := range p.records {
-		if !slices.Contains(types, rrtype(r)) {
+		if !slices.Contains(types, r.rrtype) {
 			return r, true
 		}
 	}
@@ -80,7 +80,7 @@ func (v *verifier) alias(p place) {
 	if other, ok := p.firstBut(dns.TypeCNAME); ok {
 		at := aliases[0].at
 		v.errorf(at, "%s has a CNAME and other data (%s at %s): a CNAME stands alone (RFC 1034 section 3.6.2)",
-			p.name(), dns.Type(rrtype(other)), v.there(other.at, at))
+			p.name(), dns.Type(other.rrtype), v.there(other.at, at))
 	}
 }
 
@@ -89,7 +89,7 @@ func (v *verifier) single(p place, set []record) {
 	for _, r := range set[1:] {
 		if r.rdata != set[0].rdata {
 			v.errorf(r.at, "%s has two %s records (the other at %s)",
-				p.name(), dns.Type(rrtype(r)), v.there(set[0].at, r.at))
+				p.name(), dns.Type(r.rrtype), v.there(set[0].at, r.at))
 		}
 	}
 }
@@ -176,9 +176,9 @@ func (v *verifier) service(p place) {
 	s := v.spec.Services[p.draft.service]
 	at := inKey("services." + s.Name)
 	for _, r := range p.records {
-		if rrtype(r) == dns.TypeCNAME || slices.Contains(s.Gives, rrtype(r)) {
+		if r.rrtype == dns.TypeCNAME || slices.Contains(s.Gives, r.rrtype) {
 			v.errorf(r.at, "%s %s stands beside a service (key %s), which gives the name's addresses itself",
-				p.name(), dns.Type(rrtype(r)), at.key)
+				p.name(), dns.Type(r.rrtype), at.key)
 		}
 	}
 	over := p.node.over

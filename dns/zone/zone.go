@@ -14,6 +14,9 @@ type Zone struct {
 	nodes  map[Name]*Node // every name of the zone, empty non-terminals too
 	names  []Name         // the keys of nodes in canonical order (RFC 4034 section 6.1)
 	depth  int            // labels of the deepest name: no ancestor longer than this exists
+
+	targets map[*Node]Name // where CNAME and DNAME records lead to
+	denial  uint32         // TTL of the SOA record with which the zone denies
 }
 
 // Node is a name of the zone with what it holds. A node without sets and without a service is an
@@ -28,15 +31,6 @@ type Node struct {
 	// delegation point, an ancestor below one, nil where the zone itself answers.
 	over *Node
 	wild *Node // the node of "*." + name, or nil
-}
-
-// RRset is all records of one type at one name (RFC 2181 section 5). They stand in canonical order
-// and share the TTL. Nobody may modify the records or the slice: they belong to the zone and are
-// read by many at once. The zero value is no RRset.
-type RRset struct {
-	Type uint16
-	TTL  uint32 // seconds
-	RRs  []dns.RR
 }
 
 // MatchKind says how a name stands to the zone.
@@ -140,6 +134,10 @@ func (z *Zone) SOA() RRset {
 	return set
 }
 
+// DenialTTL is how long, in seconds, a resolver may believe that something does not exist: the lesser of the
+// SOA record's TTL and its minimum (RFC 2308 section 3).
+func (z *Zone) DenialTTL() uint32 { return z.denial }
+
 // NS is the RRset of the zone's name servers; without any it is the zero value.
 func (z *Zone) NS() RRset {
 	set, _ := z.nodes[z.origin].Set(dns.TypeNS)
@@ -161,55 +159,25 @@ func (z *Zone) All() iter.Seq2[Name, *Node] {
 // Len is the number of names, as [Zone.All] yields them.
 func (z *Zone) Len() int { return len(z.names) }
 
-// Glue returns the A and AAAA RRsets that the zone's records hold for the targets of a set of NS, MX,
-// SRV, SVCB or HTTPS records, also where a delegation hides them from answers (RFC 9471). A target
+// Hosts appends the nodes that hold the A and AAAA records of the targets of a set of NS, MX, SRV, SVCB or
+// HTTPS records at node n, each once, also where a delegation hides them from answers (RFC 9471). A target
 // whose addresses a service or a wildcard gives has none here.
-func (z *Zone) Glue(set RRset) []RRset {
-	var glue []RRset
-	var seen []*Node
-	for _, rr := range set.RRs {
-		target, err := ParseName(target(rr))
-		if err != nil {
+func (z *Zone) Hosts(n *Node, set RRset, to []*Node) []*Node {
+	start := len(to)
+	var buf [MaxName]byte
+	for data, rest := "", set.wire; len(rest) > 0; {
+		data, rest = nextData(rest)
+		host, ok := target(set.Type, data, n.name, z.origin, &buf)
+		if !ok {
+			return to // no record of this type points anywhere
+		}
+		node := z.nodes[host]
+		if node == nil || slices.Contains(to[start:], node) {
 			continue
 		}
-		node := z.nodes[target]
-		if node == nil || slices.Contains(seen, node) {
-			continue
-		}
-		seen = append(seen, node)
-		for _, t := range [...]uint16{dns.TypeA, dns.TypeAAAA} {
-			if addresses, ok := node.Set(t); ok {
-				glue = append(glue, addresses)
-			}
-		}
+		to = append(to, node)
 	}
-	return glue
-}
-
-// target is the host that a record points to, in presentation form, or "" for other types.
-func target(rr dns.RR) string {
-	switch rr := rr.(type) {
-	case *dns.NS:
-		return rr.Ns
-	case *dns.MX:
-		return rr.Mx
-	case *dns.SRV:
-		return rr.Target
-	case *dns.SVCB:
-		return alias(rr)
-	case *dns.HTTPS:
-		return alias(&rr.SVCB)
-	}
-	return ""
-}
-
-// alias is the target of a service binding; "." in service mode is the owner itself (RFC 9460
-// section 2.5.2).
-func alias(rr *dns.SVCB) string {
-	if rr.Target == "." && rr.Priority > 0 {
-		return rr.Hdr.Name
-	}
-	return rr.Target
+	return to
 }
 
 // Name is the node's own name.

@@ -1,0 +1,57 @@
+package dns_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"gslb/dns"
+)
+
+// common are the questions that come all the time: none may cost an allocation.
+var common = []struct{ name, ask string }{
+	{"static", "ns1.ok.test. A +edns=1232"},
+	{"service", "www.ok.test. A +edns=1232"},
+	{"service by partner", "cdn.ok.test. A +ecs=203.0.113.0/24"},
+	{"service by geography", "cdn.ok.test. A +ecs=198.18.0.0/24"},
+	{"service in IPv6", "cdn.ok.test. A +ecs=2001:db8::/56"},
+	{"wildcard", "a.vid.ok.test. A +edns=1232"},
+	{"NODATA", "cdn.ok.test. AAAA +edns=1232"},
+	{"NXDOMAIN", "nope.ok.test. A +edns=1232"},
+	{"referral", "www.child.ok.test. A +edns=1232"},
+	{"alias", "deep.ok.test. A +edns=1232"},
+	{"mail", "mail.ok.test. MX +edns=1232"},
+	{"DO and NSID", "www.ok.test. A +do +nsid"},
+	{"too long", "big.ok.test. TXT +edns=1232"},
+	{"refused", "example. A +edns=1232"},
+}
+
+func TestCommonQuestionsDoNotAllocate(t *testing.T) {
+	s := snapshot(t)
+	worker := dns.NewResponder("ns1", "test").Worker()
+	room := make([]byte, 0, 1232)
+	for _, tc := range common {
+		t.Run(tc.name, func(t *testing.T) {
+			packet, stream := question(t, tc.ask)
+			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: stream, Now: noon}
+			if n := testing.AllocsPerRun(100, func() { room = worker.Respond(s, req, room[:0]) }); n > 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+}
+
+func BenchmarkRespond(b *testing.B) {
+	s := snapshot(b)
+	worker := dns.NewResponder("ns1", "test").Worker()
+	room := make([]byte, 0, 1232)
+	for _, tc := range common {
+		b.Run(tc.name, func(b *testing.B) {
+			packet, stream := question(b, tc.ask)
+			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: stream, Now: noon}
+			b.ReportAllocs()
+			for b.Loop() {
+				room = worker.Respond(s, req, room[:0])
+			}
+		})
+	}
+}

@@ -1,0 +1,259 @@
+package dns_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	mdns "github.com/miekg/dns"
+	"pgregory.net/rapid"
+
+	"gslb/dns"
+	"gslb/dns/steer"
+	"gslb/dns/zone"
+)
+
+// twin answers as the server does, slowly: with the records and the packer of the DNS library.
+type twin struct {
+	s      *steer.Snapshot
+	z      *zone.Zone
+	client steer.Client
+	seed   uint64
+	q      mdns.Question
+	m      mdns.Msg
+	span   int
+	hosts  []mdns.RR // addresses of hosts that the answer points to
+	must   bool      // a referral, which is no use without them
+}
+
+// reply gives the twin's reply, which has at most limit octets.
+func (w *twin) reply(asked *mdns.Msg, limit int) *mdns.Msg {
+	w.q = asked.Question[0]
+	w.m.SetReply(asked)
+	w.m.RecursionDesired, w.m.CheckingDisabled = asked.RecursionDesired, asked.CheckingDisabled
+	name, err := zone.ParseName(w.q.Name)
+	if err != nil {
+		panic(err)
+	}
+	z, ours := w.s.Zone(name)
+	if !ours {
+		w.m.Rcode = mdns.RcodeRefused
+	} else {
+		w.z, w.m.Authoritative = z, true
+		w.follow(name)
+	}
+	w.m.Compress = true
+	for _, extra := range [][]mdns.RR{w.hosts, nil} {
+		if w.must && len(extra) < len(w.hosts) {
+			break
+		}
+		if w.m.Extra = append(slices.Clone(extra), w.opt(asked)...); w.m.Len() <= limit {
+			return &w.m
+		}
+	}
+	w.m.Truncated, w.m.Answer, w.m.Ns, w.m.Extra = true, nil, nil, w.opt(asked)
+	return &w.m
+}
+
+func (w *twin) opt(asked *mdns.Msg) []mdns.RR {
+	o := asked.IsEdns0()
+	if o == nil {
+		return nil
+	}
+	reply := &mdns.OPT{Hdr: mdns.RR_Header{Name: ".", Rrtype: mdns.TypeOPT}}
+	reply.SetUDPSize(1232)
+	reply.SetDo(o.Do())
+	for _, option := range o.Option {
+		switch option := option.(type) {
+		case *mdns.EDNS0_NSID:
+			reply.Option = append(reply.Option, &mdns.EDNS0_NSID{Code: mdns.EDNS0NSID, Nsid: "6e7331"})
+		case *mdns.EDNS0_SUBNET:
+			echo := *option
+			echo.SourceScope = uint8(w.client.Scope(w.span))
+			reply.Option = append(reply.Option, &echo)
+		}
+	}
+	return []mdns.RR{reply}
+}
+
+func (w *twin) follow(name zone.Name) {
+	passed := map[zone.Name]bool{}
+	for range steer.MaxChain {
+		passed[name] = true
+		next, more := w.step(name)
+		if !more || passed[next] || !w.s.Follows(w.z, next) {
+			return
+		}
+		name = next
+	}
+}
+
+func (w *twin) step(name zone.Name) (zone.Name, bool) {
+	match := w.z.Find(name)
+	switch match.Kind {
+	case zone.Missing:
+		w.m.Rcode = mdns.RcodeNameError
+		w.deny(^uint32(0))
+		return "", false
+	case zone.Delegation:
+		w.m.Authoritative, w.must = len(w.m.Answer) > 0, true
+		w.m.Ns = w.records(match.Node, mdns.TypeNS, match.Owner)
+		w.point(w.m.Ns)
+		return "", false
+	case zone.DNAME:
+		return w.redirect(name, match)
+	}
+	node := match.Node
+	switch own := w.records(node, w.q.Qtype, name); {
+	case node.Service >= 0 && (w.q.Qtype == mdns.TypeA || w.q.Qtype == mdns.TypeAAAA):
+		w.decide(name, node.Service)
+	case own != nil:
+		w.m.Answer = append(w.m.Answer, own...)
+		w.point(own)
+	case w.records(node, mdns.TypeCNAME, name) != nil:
+		w.m.Answer = append(w.m.Answer, w.records(node, mdns.TypeCNAME, name)...)
+		target, err := zone.ParseName(w.m.Answer[len(w.m.Answer)-1].(*mdns.CNAME).Target)
+		return target, err == nil
+	case node.Service >= 0:
+		w.deny(w.s.Policy().Service(node.Service).TTL())
+	default:
+		w.deny(^uint32(0))
+	}
+	return "", false
+}
+
+func (w *twin) redirect(name zone.Name, match zone.Match) (zone.Name, bool) {
+	rr := w.records(match.Node, mdns.TypeDNAME, match.Owner)[0]
+	if !slices.ContainsFunc(w.m.Answer, func(given mdns.RR) bool { return given.String() == rr.String() }) {
+		w.m.Answer = append(w.m.Answer, rr)
+	}
+	alias := &mdns.CNAME{
+		Hdr:    mdns.RR_Header{Name: name.String(), Rrtype: mdns.TypeCNAME, Class: mdns.ClassINET, Ttl: rr.Header().Ttl},
+		Target: strings.TrimSuffix(name.String(), match.Owner.String()) + rr.(*mdns.DNAME).Target,
+	}
+	w.m.Answer = append(w.m.Answer, alias)
+	next, err := zone.ParseName(alias.Target)
+	return next, err == nil && w.q.Qtype != mdns.TypeCNAME
+}
+
+func (w *twin) decide(name zone.Name, service int) {
+	family, rrtype := steer.IPv4, "A"
+	if w.q.Qtype == mdns.TypeAAAA {
+		family, rrtype = steer.IPv6, "AAAA"
+	}
+	d := steer.Decide(w.s, steer.Query{Service: service, Client: w.client, Family: family, Seed: w.seed})
+	w.span = d.Span
+	addresses := d.Addresses(w.s, service, nil)
+	if len(addresses) == 0 {
+		w.deny(d.TTL)
+	}
+	for _, a := range addresses {
+		rr, err := mdns.NewRR(fmt.Sprintf("%s %d IN %s %s", name, d.TTL, rrtype, a))
+		if err != nil {
+			panic(err)
+		}
+		w.m.Answer = append(w.m.Answer, rr)
+	}
+}
+
+func (w *twin) deny(ttl uint32) {
+	apex := w.z.Find(w.z.Origin()).Node
+	soa := w.records(apex, mdns.TypeSOA, w.z.Origin())[0].(*mdns.SOA)
+	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl, ttl)
+	w.m.Ns = append(w.m.Ns, soa)
+}
+
+// point adds the addresses of the hosts that records point to.
+func (w *twin) point(records []mdns.RR) {
+	seen := map[string]bool{}
+	for _, rr := range records {
+		host := ""
+		switch rr := rr.(type) {
+		case *mdns.NS:
+			host = rr.Ns
+		case *mdns.MX:
+			host = rr.Mx
+		case *mdns.SRV:
+			host = rr.Target
+		}
+		name, err := zone.ParseName(host)
+		if err != nil || seen[strings.ToLower(host)] {
+			continue
+		}
+		seen[strings.ToLower(host)] = true
+		for n, node := range w.z.All() {
+			if n == name {
+				w.hosts = append(append(w.hosts, w.records(node, mdns.TypeA, n)...), w.records(node, mdns.TypeAAAA, n)...)
+			}
+		}
+	}
+}
+
+func (w *twin) records(node *zone.Node, rrtype uint16, owner zone.Name) []mdns.RR {
+	set, _ := node.Set(rrtype)
+	records := w.z.Records(node, set)
+	for _, rr := range records {
+		rr.Header().Name = owner.String()
+	}
+	return records
+}
+
+// TestRepliesEqualTheTwins asks for every name and many beside it, and compares what comes back with what the
+// library makes of the same decision.
+func TestRepliesEqualTheTwins(t *testing.T) {
+	s := snapshot(t)
+	names := []string{"example.", "sub.ok.test.", "host.sub.ok.test.", "x.host.sub.ok.test.", "a.b.vid.ok.test.", "y.old.ok.test.", "a.grow.ok.test."}
+	origin, _ := zone.ParseName("ok.test.")
+	z, _ := s.Zone(origin)
+	for n := range z.All() {
+		names = append(names, n.String(), "x."+n.String())
+	}
+	types := []uint16{
+		mdns.TypeA, mdns.TypeAAAA, mdns.TypeNS, mdns.TypeSOA, mdns.TypeMX, mdns.TypeTXT, mdns.TypeCNAME, mdns.TypeDNAME, mdns.TypeSRV, mdns.TypeHTTPS, 65280,
+	}
+	responder := dns.NewResponder("ns1", "test")
+	rapid.Check(t, func(t *rapid.T) {
+		words := fmt.Sprintf("%s A", rapid.SampledFrom(names).Draw(t, "name"))
+		for _, option := range []string{"+rd", "+cd", "+do", "+nsid", "+tcp", "+edns=512", "+edns=700", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15"} {
+			if !strings.Contains(words, option[:min(len(option), 5)]) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
+				words += " " + option
+			}
+		}
+		packet, stream := question(t, words)
+		asked := new(mdns.Msg)
+		if err := asked.Unpack(packet); err != nil {
+			t.Fatal(err)
+		}
+		asked.Question[0].Qtype = rapid.SampledFrom(types).Draw(t, "type")
+		packet, err := asked.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, limit := netip.MustParseAddr("192.88.99.1"), 512
+		w := twin{s: s, seed: rapid.Uint64().Draw(t, "seed")}
+		w.client = s.Client(source, steer.Subnet{})
+		if o := asked.IsEdns0(); o != nil {
+			limit = int(min(o.UDPSize(), 1232))
+			for _, option := range o.Option {
+				if e, ok := option.(*mdns.EDNS0_SUBNET); ok {
+					a, _ := netip.AddrFromSlice(e.Address)
+					w.client = s.Client(source, steer.Subnet{Prefix: netip.PrefixFrom(a.Unmap(), int(e.SourceNetmask))})
+				}
+			}
+		}
+		if stream {
+			limit = 65535
+		}
+		want := w.reply(asked, limit)
+		got := new(mdns.Msg)
+		reply := responder.Respond(s, dns.Request{Packet: packet, Source: source, Stream: stream, Now: noon, Seed: w.seed}, nil)
+		if err := got.Unpack(reply); err != nil {
+			t.Fatalf("%s: %v", words, err)
+		}
+		if g, w := strings.ToLower(show(got)), strings.ToLower(show(want)); g != w {
+			t.Fatalf("%s %s\ngot:\n%swant:\n%s", words, mdns.Type(asked.Question[0].Qtype), g, w)
+		}
+	})
+}
