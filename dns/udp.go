@@ -11,15 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveUDP answers what comes in on one socket, until it is closed. On a wildcard address each
-// answer leaves from the address that its request was sent to: the kernel tells it in a control
-// message, which has the right form to be given back.
+// controlSize is room for the control message that tells where a packet was sent to.
+const controlSize = 64
+
+// serveUDP answers what comes in on one socket, until it is closed: in batches where the system can, else
+// packet by packet.
 func (s *Server) serveUDP(ctx context.Context, conn *net.UDPConn, wildcard bool) {
+	if s.serveBatches(ctx, conn, wildcard) {
+		return
+	}
+	s.servePackets(ctx, conn, wildcard)
+}
+
+// servePackets answers one packet at a time. On a wildcard address each answer leaves from the address that
+// its request was sent to: the kernel tells it in a control message, which has the right form to be given
+// back.
+func (s *Server) servePackets(ctx context.Context, conn *net.UDPConn, wildcard bool) {
 	worker := s.responder.Worker()
 	packet, room := make([]byte, maxTCPAnswer), make([]byte, 0, maxUDPAnswer)
 	var control []byte
 	if wildcard {
-		control = make([]byte, 128)
+		control = make([]byte, controlSize)
 	}
 	for {
 		n, oobn, _, from, err := conn.ReadMsgUDPAddrPort(packet, control)

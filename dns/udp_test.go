@@ -1,11 +1,18 @@
 package dns
 
 import (
+	"context"
+	"encoding/binary"
+	"log/slog"
 	"net"
 	"net/netip"
+	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gslb/dns/steer"
 )
 
 func TestAnswersAreNotBoundToTheInterfaceTheyWereAskedOn(t *testing.T) {
@@ -78,4 +85,75 @@ func controlOf(t *testing.T, listen, asked string) []byte {
 		t.Fatal(err)
 	}
 	return control[:n]
+}
+
+// TestBurstsAreAnsweredWhole sends more than a batch holds before anything is read, by both ways to read.
+func TestBurstsAreAnsweredWhole(t *testing.T) {
+	for _, tc := range []struct {
+		name, listen string
+		serve        func(*Server, context.Context, *net.UDPConn, bool)
+	}{
+		{"batches", "127.0.0.1", func(s *Server, ctx context.Context, c *net.UDPConn, wildcard bool) {
+			if !s.serveBatches(ctx, c, wildcard) {
+				t.Error("no batches here")
+			}
+		}},
+		{"batches on a wildcard address", "0.0.0.0", func(s *Server, ctx context.Context, c *net.UDPConn, wildcard bool) {
+			if !s.serveBatches(ctx, c, wildcard) {
+				t.Error("no batches here")
+			}
+		}},
+		{"packets", "127.0.0.1", (*Server).servePackets},
+		{"packets on a wildcard address", "0.0.0.0", (*Server).servePackets},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			wildcard := tc.listen == "0.0.0.0"
+			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(tc.listen), 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, other := range conns[1:] {
+				_ = other.Close()
+			}
+			s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return nil }, slog.New(slog.DiscardHandler))
+			ctx, cancel := context.WithCancel(t.Context())
+			var worker sync.WaitGroup
+			defer worker.Wait()
+			defer func() { _ = conns[0].Close() }()
+			defer cancel()
+
+			port := conns[0].LocalAddr().(*net.UDPAddr).Port
+			client, err := net.Dial("udp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port)).String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			const burst = 200
+			for i := range burst {
+				request := make([]byte, headerSize) // without a question: a snapshot is not looked at
+				binary.BigEndian.PutUint16(request, uint16(i))
+				if _, err := client.Write(request); err != nil {
+					t.Fatal(err)
+				}
+				if i == burst/2 {
+					worker.Go(func() { tc.serve(s, ctx, conns[0], wildcard) })
+				}
+			}
+			seen := map[uint16]bool{}
+			reply := make([]byte, 512)
+			for range burst {
+				if err := client.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				n, err := client.Read(reply)
+				if err != nil || n != headerSize {
+					t.Fatalf("%d octets: %v; %d of %d came", n, err, len(seen), burst)
+				}
+				seen[binary.BigEndian.Uint16(reply)] = true
+			}
+			if len(seen) != burst {
+				t.Errorf("%d of %d requests were answered", len(seen), burst)
+			}
+		})
+	}
 }

@@ -1,0 +1,191 @@
+//go:build linux && (amd64 || arm64)
+
+package dns
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"runtime"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// batchSize is how many packets are taken from a socket by one call, and answered by one. More gain nothing,
+// and one call for 32 holds the processor for a tenth of a millisecond, which is what the collector may
+// have to wait for.
+const batchSize = 32
+
+// requestSize is how long a request can be: no query of ours comes near the size of an Ethernet frame, and a
+// longer one is cut, and so malformed.
+const requestSize = 2048
+
+// message is the kernel's struct mmsghdr.
+type message struct {
+	header unix.Msghdr
+	length uint32
+	_      [4]byte
+}
+
+// batch is the packets that are on the way through one worker, in the kernel's form: the i-th of everything
+// belongs to the i-th packet. It is allocated once, and never moves.
+type batch struct {
+	worker   *Worker
+	in, out  [batchSize]message
+	inAt     [batchSize]unix.Iovec
+	outAt    [batchSize]unix.Iovec
+	from     [batchSize]unix.RawSockaddrInet6 // large enough for both families
+	requests [batchSize][requestSize]byte
+	replies  [batchSize][]byte
+	controls [batchSize][controlSize]byte
+
+	sending int // replies in out
+	sent    int
+	count   int // what the last call gave
+	errno   syscall.Errno
+}
+
+// serveBatches answers what comes in on one socket until it is closed. It gives false, and has done nothing,
+// where the system does not have the calls.
+//
+// The calls are raw, for the scheduler's part in a system call costs more than the call; so they must never
+// wait. A socket that has nothing is waited for in the runtime's poller. It tells only of what comes after it
+// was asked, so the try that finds nothing is made inside its callback, and with it all the work.
+func (s *Server) serveBatches(ctx context.Context, conn *net.UDPConn, wildcard bool) bool {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	b := &batch{worker: s.responder.Worker()}
+	b.prepare(wildcard)
+	work := func(fd uintptr) bool { return s.work(ctx, b, fd, wildcard) }
+	for ctx.Err() == nil {
+		if raw.Read(work) != nil {
+			continue // the socket is being closed
+		}
+		if b.errno == unix.ENOSYS || b.errno == unix.EPERM { // a sandbox without the calls
+			return false
+		}
+		for b.sent < b.sending {
+			if raw.Write(b.send) != nil {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// work answers batch after batch. It gives false when the socket has nothing more, and true when something
+// else is to be done first.
+func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) bool {
+	for {
+		if !b.receive(fd) {
+			return false
+		}
+		if b.errno != 0 {
+			return b.errno == unix.ENOSYS || b.errno == unix.EPERM || ctx.Err() != nil
+		}
+		s.answer(b, wildcard)
+		for b.sent < b.sending {
+			if !b.send(fd) {
+				return true
+			}
+		}
+		if ctx.Err() != nil {
+			return true
+		}
+		if b.count == batchSize {
+			runtime.Gosched() // there is more; probes and sessions want their turn too
+		}
+	}
+}
+
+// prepare points the kernel's structures to each other.
+func (b *batch) prepare(wildcard bool) {
+	for i := range batchSize {
+		b.replies[i] = make([]byte, 0, maxUDPAnswer)
+		b.inAt[i].Base = &b.requests[i][0]
+		b.inAt[i].SetLen(requestSize)
+		h := &b.in[i].header
+		h.Name = (*byte)(unsafe.Pointer(&b.from[i]))
+		h.Iov, h.Iovlen = &b.inAt[i], 1
+		if wildcard {
+			h.Control = &b.controls[i][0]
+		}
+	}
+}
+
+// receive takes what the socket has, up to a whole batch. It gives false when it has nothing.
+func (b *batch) receive(fd uintptr) bool {
+	for i := range batchSize {
+		h := &b.in[i].header
+		h.Namelen = unix.SizeofSockaddrInet6
+		if h.Control != nil {
+			h.SetControllen(controlSize)
+		}
+	}
+	b.count, b.errno = mmsg(unix.SYS_RECVMMSG, fd, &b.in[0], batchSize)
+	return b.errno != unix.EAGAIN && b.errno != unix.EINTR
+}
+
+// send hands replies to the socket, as many as it takes. One that it will not have is passed over: lost
+// answers are asked for again.
+func (b *batch) send(fd uintptr) bool {
+	n, errno := mmsg(unix.SYS_SENDMMSG, fd, &b.out[b.sent], b.sending-b.sent)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return false
+	case errno != 0:
+		n = 1
+	}
+	b.sent += n
+	return true
+}
+
+// mmsg calls recvmmsg or sendmmsg so that it does not wait.
+func mmsg(call, fd uintptr, first *message, count int) (int, syscall.Errno) {
+	n, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(first)), uintptr(count), unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), 0
+}
+
+// answer makes the replies to a batch.
+func (s *Server) answer(b *batch, wildcard bool) {
+	b.sending, b.sent = 0, 0
+	snapshot, now := s.snapshot(), time.Now()
+	for i := range b.count {
+		in := &b.in[i]
+		reply := b.worker.Respond(snapshot, Request{
+			Packet: b.requests[i][:in.length], Source: address(&b.from[i]), Now: now, Seed: rand.Uint64(),
+		}, b.replies[b.sending][:0])
+		if len(reply) == 0 {
+			continue
+		}
+		b.replies[b.sending] = reply
+		at := &b.outAt[b.sending]
+		at.Base = &reply[0]
+		at.SetLen(len(reply))
+		out := &b.out[b.sending].header
+		*out = in.header
+		out.Iov = at
+		if wildcard {
+			anyInterface(b.controls[i][:in.header.Controllen])
+		}
+		out.Flags = 0
+		b.sending++
+	}
+}
+
+// address is the address part of a socket address.
+func address(from *unix.RawSockaddrInet6) netip.Addr {
+	if from.Family == unix.AF_INET {
+		return netip.AddrFrom4((*unix.RawSockaddrInet4)(unsafe.Pointer(from)).Addr)
+	}
+	return netip.AddrFrom16(from.Addr)
+}
