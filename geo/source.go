@@ -53,18 +53,20 @@ func (s *Source) Latest() *Map { return s.latest.Load() }
 // Changed has a value when there is a newer map than the reader took last. Several changes are one value.
 func (s *Source) Changed() <-chan struct{} { return s.changed }
 
-// Use changes the files that are loaded and watched. They are loaded first: on an error all stays as it was.
-func (s *Source) Use(f Files) error {
+// Prepare loads other files, and gives what makes them the ones that are in use and watched. Until that is
+// called, and on an error, all stays as it was.
+func (s *Source) Prepare(f Files) (use func(), err error) {
 	if now, _ := s.state(); f == now {
-		return nil // the watcher sees to their content
+		return func() {}, nil // the watcher sees to their content
 	}
 	e, err := read(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.publish(e, true)
-	signal(s.moved)
-	return nil
+	return func() {
+		s.publish(e, true)
+		signal(s.moved)
+	}, nil
 }
 
 // state is the files in use, and their stamps when they were read.

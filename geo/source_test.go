@@ -227,16 +227,16 @@ func TestUseTurnsToOtherFiles(t *testing.T) {
 	second := write(t, t.TempDir(), "second.mmdb", only(t, "DE"))
 	s, log := watched(t, Files{Database: first}, hurried())
 
-	if err := s.Use(Files{Database: filepath.Join(folder, "none.mmdb")}); err == nil || !strings.Contains(err.Error(), "none.mmdb") {
+	if err := use(s, Files{Database: filepath.Join(folder, "none.mmdb")}); err == nil || !strings.Contains(err.Error(), "none.mmdb") {
 		t.Fatalf("error %v, want one on the file", err)
 	}
 	if s.Latest().Name() != "first.mmdb 2026-11-20" {
 		t.Fatalf("%s after an error, want the first", s.Latest().Name())
 	}
-	if err := s.Use(Files{Database: first}); err != nil || s.Latest().Version() != 1 {
+	if err := use(s, Files{Database: first}); err != nil || s.Latest().Version() != 1 {
 		t.Fatalf("version %d after the same files again, error %v", s.Latest().Version(), err)
 	}
-	if err := s.Use(Files{Database: second}); err != nil {
+	if err := use(s, Files{Database: second}); err != nil {
 		t.Fatal(err)
 	}
 	awaitCountry(t, s, "DE", 2)
@@ -258,7 +258,7 @@ func TestMapOfFilesThatAreNoLongerUsedIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Use(Files{Database: write(t, folder, "second.mmdb", only(t, "DE"))}); err != nil {
+	if err := use(s, Files{Database: write(t, folder, "second.mmdb", only(t, "DE"))}); err != nil {
 		t.Fatal(err)
 	}
 	s.publish(late, false)
@@ -284,4 +284,13 @@ func link(t *testing.T, target, name string) {
 	if err := os.Symlink(target, name); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// use turns a source to other files.
+func use(s *Source, f Files) error {
+	use, err := s.Prepare(f)
+	if err == nil {
+		use()
+	}
+	return err
 }

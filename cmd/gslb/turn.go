@@ -71,14 +71,16 @@ func emptied(cfg *config.Config) string {
 // turn puts another configuration in force, or changes nothing.
 func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	now := *d.latest.Load()
-	if err := d.world.Use(geo.Files(cfg.Geo)); err != nil {
+	useWorld, err := d.world.Prepare(geo.Files(cfg.Geo))
+	if err != nil {
 		return located(cfg, "geo", err)
 	}
 	if now.open {
 		if err := d.server.Listen(d.listenOn(cfg)); err != nil {
-			return errors.Join(located(cfg, "server.listen", d.hindered(cfg, err)), d.world.Use(geo.Files(now.config.Geo)))
+			return located(cfg, "server.listen", d.hindered(cfg, err))
 		}
 	}
+	useWorld()
 	if cfg.Hash() != now.config.Hash() {
 		now.number++ // the publisher tells of it
 	} else {
