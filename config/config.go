@@ -33,6 +33,10 @@ type Server struct {
 	State   string // path of the bbolt file
 	NSID    string // empty: the host name
 	Explain []netip.Prefix
+
+	Cookies       bool           // DNS cookies are given (RFC 7873)
+	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
+	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 }
 
 // Admin says where the operator's HTTP door is.

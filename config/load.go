@@ -113,6 +113,7 @@ func ParseWith(zoneFile func(path string) (string, error), sources ...Source) (*
 	c, more := read(root)
 	c.Files = files
 	problems = append(append(problems, more...), c.readZoneFiles(zoneFile)...)
+	problems = append(problems, c.readCookieSecrets()...)
 	c.hash = fingerprint(root, c.Zones)
 	return c, inOrder(problems, c.Files)
 }
@@ -150,15 +151,18 @@ func (c *Config) readZoneFiles(read func(path string) (string, error)) Problems 
 	return problems
 }
 
-func readZoneFile(file string) (string, error) {
+func readZoneFile(file string) (string, error) { return readFile(file, maxZoneFile) }
+
+// readFile reads a regular file of at most so many bytes.
+func readFile(file string, most int64) (string, error) {
 	about, err := os.Stat(file)
 	switch {
 	case err != nil:
 		return "", err
 	case !about.Mode().IsRegular():
 		return "", errNotRegular
-	case about.Size() > maxZoneFile:
-		return "", fmt.Errorf("it is larger than %d MiB", maxZoneFile>>20)
+	case about.Size() > most:
+		return "", fmt.Errorf("it is larger than %d KiB", most>>10)
 	}
 	text, err := os.ReadFile(file)
 	return string(text), err

@@ -68,6 +68,7 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 		Listen:  []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5353"), netip.MustParseAddrPort("[::1]:5353")},
 		State:   "gslb.state.db",
 		Explain: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		Cookies: true,
 	})
 	check("admin", c.Admin, Admin{netip.MustParseAddrPort("127.0.0.1:8053")})
 	check("geo", c.Geo, Geo{Database: "builtin"})

@@ -53,7 +53,7 @@ var beyondSchema = map[string]string{
 	"what an address or network means": `listen-mapped partner-host-bits partner-network-mapped rule-networks service-address-mapped
 		service-address-any service-address-forms`,
 	"one name in two spellings": "zone-twice zone-service-twice",
-	"the files on this machine": "zone-file-missing zone-file-folder",
+	"the files on this machine": "zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none",
 }
 
 func TestSchemaAndLoadingAgree(t *testing.T) {

@@ -21,6 +21,7 @@ var common = []struct{ name, ask string }{
 	{"alias", "deep.ok.test. A +edns=1232"},
 	{"mail", "mail.ok.test. MX +edns=1232"},
 	{"DO and NSID", "www.ok.test. A +do +nsid"},
+	{"cookie", "www.ok.test. A +cookie=2464c4abcf10c957"},
 	{"too long", "big.ok.test. TXT +edns=1232"},
 	{"refused", "example. A +edns=1232"},
 }

@@ -22,12 +22,12 @@ func (l *lookup) chaos() {
 		return
 	}
 	if !l.s.Policy().MayExplain(l.req.Source.Unmap().WithZone("")) {
-		l.rcode = dns.RcodeRefused
+		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
 		return
 	}
 	lines, span, ours := steer.Explain(l.s, steer.Question{Name: l.q.name, Client: l.client, Now: l.req.Now, Seed: l.req.Seed})
 	if !ours {
-		l.rcode = dns.RcodeRefused
+		l.rcode, l.extended = dns.RcodeRefused, edeNotOurs
 		return
 	}
 	l.authoritative, l.span = true, span

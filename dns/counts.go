@@ -43,7 +43,7 @@ type tally struct {
 	counts  *Counts
 	queries [2]atomic.Uint64 // UDP, TCP
 	silent  atomic.Uint64    // packets that got no answer
-	rcodes  [dns.RcodeBadVers + 1]atomic.Uint64
+	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64
 
 	// The services of one configuration are counted by their index: its number, their names, and the counters
 	// by service and by what placed the client. They are replaced under Counts.mu. The policy itself must
@@ -124,7 +124,7 @@ func (c *Counts) Silent() uint64 {
 // Rcodes gives the answers by RCODE, those that occurred.
 func (c *Counts) Rcodes() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
-		for i := range dns.RcodeBadVers + 1 {
+		for i := range dns.RcodeBadCookie + 1 {
 			n := c.sum(func(t *tally) *atomic.Uint64 { return &t.rcodes[i] })
 			if n > 0 && !yield(rcodeWord(i), n) {
 				return

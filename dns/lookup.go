@@ -19,7 +19,8 @@ type lookup struct {
 	z         *zone.Zone
 	q         *query
 	req       Request
-	nsid      string // of this server, when it was asked for
+	options   options
+	limit     int // octets that the reply may have
 	answer
 	w writer
 
@@ -122,6 +123,9 @@ func (l *lookup) steer(name zone.Name, service int) {
 	}
 	d := steer.Decide(l.s, query)
 	l.service, l.placed, l.span = service, d.Placed, d.Span
+	if d.Placed == steer.PlacedAllDown {
+		l.extended = edeAllDown
+	}
 	if d.Servfail {
 		l.rcode = dns.RcodeServerFailure
 		l.authoritative = false

@@ -2,24 +2,54 @@ package dns
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/miekg/dns"
 )
 
-// optFixed is the octets of an OPT record without options (RFC 6891 section 6.1.2).
-const optFixed = 11
+// optFixed is the octets of an OPT record without options (RFC 6891 section 6.1.2), optHead of what stands
+// before the data of an option.
+const (
+	optFixed = 11
+	optHead  = 4
+)
 
-// optSize is the octets of the OPT record that the reply will have.
+// options is what the OPT record of a reply tells, but for what depends on the answer.
+type options struct {
+	nsid      string // of this server; "": not asked for
+	cookie    bool   // the client sent a cookie and gets one
+	keepalive bool   // the client wants to know how long it may be silent
+}
+
+// optionsOf settles which options the reply has.
+func (l *lookup) optionsOf() options {
+	var o options
+	if l.q.nsid {
+		o.nsid = l.responder.nsid(l.s)
+	}
+	o.cookie = l.q.cookie != nil && l.s.Policy().Cookies()
+	o.keepalive = l.q.keepalive && l.req.Stream
+	return o
+}
+
+// optSize is the octets of the OPT record that the reply will have, without an extended error, which is only
+// told where there is room.
 func (l *lookup) optSize() int {
 	if !l.q.edns {
 		return 0
 	}
 	size := optFixed
-	if l.nsid != "" {
-		size += 4 + len(l.nsid)
+	if l.options.nsid != "" {
+		size += optHead + len(l.options.nsid)
 	}
 	if l.echoes() {
-		size += 4 + len(l.q.ecs)
+		size += optHead + len(l.q.ecs)
+	}
+	if l.options.cookie {
+		size += optHead + clientCookie + serverCookie
+	}
+	if l.options.keepalive {
+		size += optHead + 2
 	}
 	return size
 }
@@ -40,14 +70,26 @@ func (l *lookup) opt() {
 	}
 	b = append(b, byte(l.rcode>>4), 0, do, 0, 0, 0)
 	start := len(b)
-	if l.nsid != "" {
-		b = append(option(b, dns.EDNS0NSID, len(l.nsid)), l.nsid...)
+	if l.options.nsid != "" {
+		b = append(option(b, dns.EDNS0NSID, len(l.options.nsid)), l.options.nsid...)
 	}
 	if l.echoes() {
 		// As it came, with the scope filled in: resolvers drop an answer whose other fields differ from
 		// what they asked (RFC 7871 section 7.3).
 		b = append(option(b, dns.EDNS0SUBNET, len(l.q.ecs)), l.q.ecs...)
 		b[len(b)-len(l.q.ecs)+3] = byte(l.client.Scope(l.span))
+	}
+	if l.options.cookie {
+		b = option(b, dns.EDNS0COOKIE, clientCookie+serverCookie)
+		b = appendCookie(b, l.q.cookie, l.req.Source, l.req.Now, &l.responder.cookieSecrets(l.s)[0])
+	}
+	if l.options.keepalive {
+		b = option(b, dns.EDNS0TCPKEEPALIVE, 2)
+		b = binary.BigEndian.AppendUint16(b, uint16(tcpIdle/(100*time.Millisecond))) // RFC 7828 section 3.1
+	}
+	if size := 2 + len(l.extended.text); l.extended.told && len(b)-l.w.start+optHead+size <= l.limit {
+		b = option(b, dns.EDNS0EDE, size)
+		b = append(binary.BigEndian.AppendUint16(b, l.extended.code), l.extended.text...)
 	}
 	binary.BigEndian.PutUint16(b[start-2:], uint16(len(b)-start))
 	l.w.b = b
@@ -58,3 +100,18 @@ func (l *lookup) opt() {
 func option(b []byte, code uint16, size int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(b, code), uint16(size))
 }
+
+// extended is an extended error (RFC 8914): more than an RCODE can say, for people who debug.
+type extended struct {
+	told bool
+	code uint16
+	text string
+}
+
+// The extended errors that we tell.
+var (
+	edeAllDown      = extended{true, dns.ExtendedErrorCodeOther, "no place of this service is healthy"}
+	edeProhibited   = extended{true, dns.ExtendedErrorCodeProhibited, ""}
+	edeNotOurs      = extended{true, dns.ExtendedErrorCodeNotAuthoritative, ""}
+	edeNotSupported = extended{true, dns.ExtendedErrorCodeNotSupported, ""}
+)

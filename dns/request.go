@@ -43,9 +43,14 @@ type query struct {
 	badEDN bool   // a version of EDNS that we do not speak
 	do     bool
 	nsid   bool
+	cookie []byte // the COOKIE option's data; nil: none
 	ecs    []byte // the client subnet option's data as it came; nil: none
 	subnet steer.Subnet
+
+	keepalive bool
 }
+
+func (q *query) opcode() int { return int(q.flags&opcodeMask) >> 11 }
 
 // parse takes a request apart. It gives the RCODE that a request which cannot be answered gets,
 // and false when it gets no answer at all: when it has no whole header, or is a response. The query
@@ -68,8 +73,10 @@ func (q *query) parse(packet []byte, letters *[zone.MaxName]byte) (rcode int, ok
 		rcode = q.records(packet, counts[1]+counts[2], counts[3])
 	}
 	switch {
-	case q.flags&opcodeMask != 0:
+	case q.opcode() != dns.OpcodeQuery:
 		return dns.RcodeNotImplemented, true
+	case counts[0] == 0 && q.cookie != nil && rcode == dns.RcodeSuccess:
+		return rcode, true
 	case !readable: // RFC 9619: a query has one question
 		return dns.RcodeFormatError, true
 	}
@@ -162,6 +169,15 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 		switch code {
 		case dns.EDNS0NSID:
 			q.nsid = true
+		case dns.EDNS0TCPKEEPALIVE:
+			q.keepalive = true
+		case dns.EDNS0COOKIE:
+			if !wellFormedCookie(data) { // RFC 7873 section 5.2.2
+				return dns.RcodeFormatError
+			}
+			if q.cookie == nil { // the first one counts (RFC 7873 section 5.2)
+				q.cookie = data
+			}
 		case dns.EDNS0SUBNET:
 			subnet, ok := parseSubnet(data)
 			if !ok || q.ecs != nil {

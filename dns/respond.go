@@ -8,6 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb/config"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
 )
@@ -25,6 +26,7 @@ type Request struct {
 type Responder struct {
 	host    string
 	version string
+	secret  [1]config.CookieSecret // of cookies, where the policy gives none
 	Counts  *Counts
 
 	mu   sync.Mutex
@@ -34,7 +36,7 @@ type Responder struct {
 // NewResponder makes a responder that tells its name to who asks by NSID (RFC 5001) or hostname.bind,
 // and its version to who asks for version.bind. The host's name is used where the policy gives none.
 func NewResponder(host, version string) *Responder {
-	return &Responder{host: host, version: version, Counts: newCounts()}
+	return &Responder{host: host, version: version, secret: [1]config.CookieSecret{newSecret()}, Counts: newCounts()}
 }
 
 // Respond answers one request from one snapshot. It appends the reply to a buffer, and gives that back as it
@@ -85,11 +87,17 @@ func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
 	}
 	l := &w.lookup
 	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, req, rcode, -1
-	if q.nsid {
-		l.nsid = w.responder.nsid(s)
+	if q.edns {
+		l.options = l.optionsOf()
 	}
-	l.w.begin(to, q, q.limit(req.Stream)-l.optSize())
-	if rcode == dns.RcodeSuccess {
+	l.limit = q.limit(req.Stream)
+	l.w.begin(to, q, l.limit-l.optSize())
+	switch {
+	case q.opcode() != dns.OpcodeQuery:
+		l.extended = edeNotSupported
+	case rcode == dns.RcodeSuccess && q.end == 0:
+		l.greet()
+	case rcode == dns.RcodeSuccess:
 		l.resolve()
 	}
 	l.finish()
@@ -108,8 +116,11 @@ func (l *lookup) resolve() {
 	case q.class == dns.ClassCHAOS:
 		l.chaos()
 		return
-	case q.class != dns.ClassINET, q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
+	case q.class != dns.ClassINET:
 		l.rcode = dns.RcodeRefused
+		return
+	case q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
+		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
 		return
 	case q.rrtype == dns.TypeOPT, q.rrtype == dns.TypeTSIG, q.rrtype == dns.TypeTKEY:
 		l.rcode = dns.RcodeFormatError
@@ -117,7 +128,7 @@ func (l *lookup) resolve() {
 	}
 	z, ok := l.s.Zone(l.q.name)
 	if !ok {
-		l.rcode = dns.RcodeRefused
+		l.rcode, l.extended = dns.RcodeRefused, edeNotOurs
 		return
 	}
 	if l.q.rrtype == dns.TypeDS && l.q.name == z.Origin() && l.q.name.Labels() > 0 {
@@ -130,6 +141,14 @@ func (l *lookup) resolve() {
 	l.run()
 }
 
+// greet answers a request without a question, which is sent to learn the server's cookie (RFC 7873 section
+// 5.4). A server cookie that is not ours is told of.
+func (l *lookup) greet() {
+	if len(l.q.cookie) > clientCookie && !validCookie(l.q.cookie, l.req.Source, l.req.Now, l.responder.cookieSecrets(l.s)) {
+		l.rcode = dns.RcodeBadCookie
+	}
+}
+
 // answer is what is to be known of a reply beside its records.
 type answer struct {
 	rcode         int
@@ -138,6 +157,7 @@ type answer struct {
 	client        steer.Client
 	placed        steer.Placed
 	service       int // that the last decision was for; -1: there was none
+	extended      extended
 }
 
 // finish completes a reply: the additional records, as far as they fit, the OPT record and the header. A

@@ -2,8 +2,13 @@ package dns_test
 
 import (
 	"encoding/binary"
+	"net/netip"
 	"strings"
 	"testing"
+
+	mdns "github.com/miekg/dns"
+
+	"gslb/dns"
 )
 
 const soa = "ok.test. 60 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"
@@ -26,6 +31,14 @@ func TestAnswers(t *testing.T) {
 		{"static name", "ns1.ok.test. A", "", "NOERROR aa\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
 		{"addresses of a mail exchanger", "mail.ok.test. MX", "",
 			"NOERROR aa\nanswer: mail.ok.test. 3600 IN MX 10 ns1.ok.test.\nadditional: ns1.ok.test. 3600 IN A 192.0.2.53\nadditional: ns1.ok.test. 3600 IN AAAA 2001:db8::53\n"},
+		{"address of a service host", "srv.ok.test. SRV", "",
+			"NOERROR aa\nanswer: srv.ok.test. 3600 IN SRV 1 2 443 ns1.ok.test.\nadditional: ns1.ok.test. 3600 IN A 192.0.2.53\nadditional: ns1.ok.test. 3600 IN AAAA 2001:db8::53\n"},
+		{"address of a binding that names itself", "bind.ok.test. HTTPS", "",
+			"NOERROR aa\nanswer: bind.ok.test. 3600 IN HTTPS 1 . alpn=\"h2\"\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\n"},
+		{"address of a binding", "bound.ok.test. HTTPS", "",
+			"NOERROR aa\nanswer: bound.ok.test. 3600 IN HTTPS 1 bind.ok.test. alpn=\"h2\"\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\n"},
+		{"address of a binding's alias", "renamed.ok.test. HTTPS", "",
+			"NOERROR aa\nanswer: renamed.ok.test. 3600 IN HTTPS 0 bind.ok.test.\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\n"},
 		{"SOA", "ok.test. SOA", "", "NOERROR aa\nanswer: ok.test. 3600 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"},
 		{"no such name", "nope.ok.test. A", "", negative("NXDOMAIN")},
 		{"no such data", "ns1.ok.test. MX", "", negative("NOERROR")},
@@ -93,15 +106,70 @@ func TestEDNS(t *testing.T) {
 		{"source length 0", "cdn.ok.test. A +ecs=0.0.0.0/0", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=0.0.0.0/0/0\n"},
 		{"bogus subnet", "cdn.ok.test. A +ecs=10.0.0.0/8", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=10.0.0.0/8/8\n"},
 		{"IPv6 subnet", "cdn.ok.test. A +ecs=2001:db8::/56", "NOERROR aa\nanswer: cdn.ok.test. 20 IN A 192.0.2.1\nadditional: OPT size=1232 version=0 ecs=2001:db8::/56/21\n"},
-		{"refused with ECS", "example. A +ecs=203.0.113.0/24", "REFUSED\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"refused with ECS", "example. A +ecs=203.0.113.0/24", "REFUSED\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0 ede=20\n"},
 		{"too long without EDNS", "big.ok.test. TXT", "NOERROR aa tc\n"},
 		{"too long with EDNS", "big.ok.test. TXT +edns=4096 +ecs=203.0.113.0/24", "NOERROR aa tc\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
+		{"a transfer is prohibited", "ok.test. AXFR +edns=1232", "REFUSED\nadditional: OPT size=1232 version=0 ede=18\n"},
+		{"reasons are prohibited", "www.ok.test. TXT CH +edns=1232", "REFUSED\nadditional: OPT size=1232 version=0 ede=18\n"},
+		{"nothing serves", "dead.ok.test. A +edns=1232", "NOERROR aa\nanswer: dead.ok.test. 30 IN A 192.0.2.66\nadditional: OPT size=1232 version=0 ede=0 no place of this service is healthy\n"},
+		{"nothing serves and no EDNS", "dead.ok.test. A", "NOERROR aa\nanswer: dead.ok.test. 30 IN A 192.0.2.66\n"},
+		{"how long a connection is kept", "www.ok.test. A +tcp +keepalive", www + "additional: OPT size=1232 version=0 keepalive=100\n"},
+		{"there is no connection to keep", "www.ok.test. A +keepalive", www + "additional: OPT size=1232 version=0\n"},
 		{"a size below 512 is 512", "www.ok.test. A +edns=1", www + "additional: OPT size=1232 version=0\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			packet, stream := question(t, tc.ask)
 			if got := ask(t, s, "192.88.99.1", packet, stream); got != tc.want {
 				t.Errorf("%s\ngot:\n%swant:\n%s", tc.ask, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCookies(t *testing.T) {
+	s := snapshot(t)
+	reply := func(t *testing.T, packet []byte) *mdns.Msg {
+		t.Helper()
+		m := new(mdns.Msg)
+		if err := m.Unpack(dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Now: noon}, nil)); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	cookieIn := func(m *mdns.Msg) string {
+		for _, option := range m.IsEdns0().Option {
+			if c, ok := option.(*mdns.EDNS0_COOKIE); ok {
+				return c.Cookie
+			}
+		}
+		return ""
+	}
+	client, foreign := "2464c4abcf10c957", strings.Repeat("00", 8)
+	for _, tc := range []struct {
+		name, cookie, rcode string
+		given, questions    int
+	}{
+		{"from a client that is new", client, "NOERROR", 24, 1},
+		{"with a server cookie that is not ours", client + foreign, "NOERROR", 24, 1},
+		{"with the longest server cookie", client + strings.Repeat("00", 32), "NOERROR", 24, 1},
+		{"too short for a client's", client[2:], "FORMERR", 0, 1},
+		{"too short for a server's", client + foreign[2:], "FORMERR", 0, 1},
+		{"too long", client + strings.Repeat("00", 33), "FORMERR", 0, 1},
+		{"without a question, to learn ours", client, "NOERROR", 24, 0},
+		{"without a question, and not ours", client + foreign, "BADCOOKIE", 24, 0},
+		{"without a question, and malformed", client[2:], "FORMERR", 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			packet, _ := question(t, "www.ok.test. A +cookie="+tc.cookie)
+			if tc.questions == 0 {
+				end := 12 + len("\x03www\x02ok\x04test\x00") + 4
+				packet = append(append([]byte(nil), packet[:12]...), packet[end:]...)
+				packet[5] = 0
+			}
+			m := reply(t, packet)
+			got := cookieIn(m)
+			if mdns.RcodeToString[m.Rcode] != tc.rcode || len(got) != 2*tc.given || tc.given > 0 && !strings.HasPrefix(got, client) || len(m.Question) != tc.questions {
+				t.Errorf("cookie %q in\n%s", got, m)
 			}
 		})
 	}
@@ -221,7 +289,7 @@ func TestWhatIsNoGoodQuestion(t *testing.T) {
 		{"NOTIFY", edit(plain, set16(2, 4<<11)), "NOTIMP\n"},
 		{"UPDATE", edit(plain, set16(2, 5<<11)), "NOTIMP\n"},
 		{"UPDATE without anything", edit(edit(plain[:12], set16(2, 5<<11)), set16(4, 0)), "NOTIMP\n"},
-		{"UPDATE with OPT", edit(good[:len(good)-11], func(b []byte) []byte { return set16(len(b)-2, 0)(set16(2, 5<<11)(b)) }), "NOTIMP\nadditional: OPT size=1232 version=0\n"},
+		{"UPDATE with OPT", edit(good[:len(good)-11], func(b []byte) []byte { return set16(len(b)-2, 0)(set16(2, 5<<11)(b)) }), "NOTIMP\nadditional: OPT size=1232 version=0 ede=21\n"},
 		{"no question with OPT", edit(append(append([]byte(nil), good[:12]...), 0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0), set16(4, 0)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
 		{"EDNS version 1 with options in another form", edit(edit(good, setOPT(6, 1)), setOPT(14, 200)), "BADVERS\nadditional: OPT size=1232 version=0\n"},
 	} {

@@ -26,6 +26,7 @@ type twin struct {
 	span   int
 	hosts  []mdns.RR // addresses of hosts that the answer points to
 	must   bool      // a referral, which is no use without them
+	ede    *mdns.EDNS0_EDE
 }
 
 // reply gives the twin's reply, which has at most limit octets.
@@ -39,7 +40,7 @@ func (w *twin) reply(asked *mdns.Msg, limit int) *mdns.Msg {
 	}
 	z, ours := w.s.Zone(name)
 	if !ours {
-		w.m.Rcode = mdns.RcodeRefused
+		w.m.Rcode, w.ede = mdns.RcodeRefused, &mdns.EDNS0_EDE{InfoCode: mdns.ExtendedErrorCodeNotAuthoritative}
 	} else {
 		w.z, w.m.Authoritative = z, true
 		w.follow(name)
@@ -74,6 +75,9 @@ func (w *twin) opt(asked *mdns.Msg) []mdns.RR {
 			echo.SourceScope = uint8(w.client.Scope(w.span))
 			reply.Option = append(reply.Option, &echo)
 		}
+	}
+	if w.ede != nil {
+		reply.Option = append(reply.Option, w.ede)
 	}
 	return []mdns.RR{reply}
 }
@@ -145,6 +149,9 @@ func (w *twin) decide(name zone.Name, service int) {
 	}
 	d := steer.Decide(w.s, steer.Query{Service: service, Client: w.client, Family: family, Seed: w.seed})
 	w.span = d.Span
+	if d.Placed == steer.PlacedAllDown {
+		w.ede = &mdns.EDNS0_EDE{ExtraText: "no place of this service is healthy"}
+	}
 	addresses := d.Addresses(w.s, service, nil)
 	if len(addresses) == 0 {
 		w.deny(d.TTL)
@@ -177,6 +184,10 @@ func (w *twin) point(records []mdns.RR) {
 			host = rr.Mx
 		case *mdns.SRV:
 			host = rr.Target
+		case *mdns.HTTPS:
+			if host = rr.Target; host == "." && rr.Priority > 0 {
+				host = rr.Hdr.Name
+			}
 		}
 		name, err := zone.ParseName(host)
 		if err != nil || seen[strings.ToLower(host)] {

@@ -28,7 +28,9 @@ services:
   web:  {ttl: 300, steer: [datacenters], at: {a: [192.0.2.1, "2001:db8::1"]}}
   four: {steer: [datacenters], at: {a: [192.0.2.4]}}
   cdn:  {ttl: 20, at: {a: [192.0.2.1], s: [198.51.100.1, 198.51.100.2]}}
+  dead: {steer: [datacenters], all_down: [192.0.2.66], at: {a: [192.0.2.6]}}
   many: {steer: [datacenters], answer: all, max_addresses: 32, at: {a: [MANY]}}
+drains: [{target: a, service: dead, hard: true}]
 zones:
   ok.test:
     soa: {mname: ns1, rname: hostmaster, serial: 7, minimum: 60}
@@ -50,6 +52,11 @@ zones:
       a.b.ent  TXT   "below an empty name"
       *.wild   TXT   "wild"
       *.alias2 CNAME www
+      srv      SRV   1 2 443 ns1
+      bind     HTTPS 1 . alpn=h2
+      bind     A     192.0.2.44
+      bound    HTTPS 1 bind alpn=h2
+      renamed  HTTPS 0 bind
       child    NS    ns.child
       child    NS    ns1.example.
       child    DS    1 13 2 0000000000000000000000000000000000000000000000000000000000000000
@@ -58,7 +65,7 @@ zones:
       x.new    A     192.0.2.77
       big      TXT   BIG
       www      TXT   "beside the service"
-    services: {www: web, "@": web, four: four, cdn: cdn, many: many, "*.vid": cdn}
+    services: {www: web, "@": web, four: four, cdn: cdn, many: many, dead: dead, "*.vid": cdn}
   sub.ok.test:
     ns: [ns.example.]
     records: "host A 192.0.2.88"
@@ -93,7 +100,7 @@ type fataler interface {
 }
 
 // question makes a query of words: a name, a type, and what else it has: a class, "+edns=SIZE", "+do", "+nsid",
-// "+ecs=PREFIX", "+tcp", "+rd", "+cd".
+// "+ecs=PREFIX", "+cookie=HEX", "+keepalive", "+tcp", "+rd", "+cd".
 func question(t fataler, words string) (packet []byte, stream bool) {
 	t.Helper()
 	fields := strings.Fields(words)
@@ -130,6 +137,10 @@ func question(t fataler, words string) (packet []byte, stream bool) {
 			o.SetDo()
 		case "+nsid":
 			o.Option = append(o.Option, &mdns.EDNS0_NSID{Code: mdns.EDNS0NSID})
+		case "+keepalive":
+			o.Option = append(o.Option, &mdns.EDNS0_TCP_KEEPALIVE{Code: mdns.EDNS0TCPKEEPALIVE})
+		case "+cookie":
+			o.Option = append(o.Option, &mdns.EDNS0_COOKIE{Code: mdns.EDNS0COOKIE, Cookie: value})
 		case "+ecs":
 			p := netip.MustParsePrefix(value)
 			family := uint16(1)
@@ -209,6 +220,12 @@ func showRecord(rr mdns.RR) string {
 			words = append(words, fmt.Sprintf("ecs=%s/%d/%d", option.Address, option.SourceNetmask, option.SourceScope))
 		case *mdns.EDNS0_NSID:
 			words = append(words, "nsid="+option.Nsid)
+		case *mdns.EDNS0_EDE:
+			words = append(words, strings.TrimRight(fmt.Sprintf("ede=%d %s", option.InfoCode, option.ExtraText), " "))
+		case *mdns.EDNS0_TCP_KEEPALIVE:
+			words = append(words, fmt.Sprintf("keepalive=%d", option.Timeout))
+		case *mdns.EDNS0_COOKIE:
+			words = append(words, "cookie="+option.Cookie)
 		default:
 			words = append(words, fmt.Sprintf("option=%d", option.Option()))
 		}

@@ -31,6 +31,9 @@ type Policy struct {
 	networks []netip.Prefix // every configured networks list: never bogus
 	explain  []netip.Prefix
 	nsid     string
+
+	cookies       bool
+	cookieSecrets []config.CookieSecret
 }
 
 // placeID is a place's index in Policy.places.
@@ -131,6 +134,13 @@ func (p *Policy) Local() bgp.Local { return p.local }
 
 // RPKI says by whose word the origins of routes are judged.
 func (p *Policy) RPKI() rpki.From { return p.rpki }
+
+// Cookies tells whether clients that ask for a DNS cookie get one.
+func (p *Policy) Cookies() bool { return p.cookies }
+
+// CookieSecrets gives the secrets that this server shares with others, the one that makes cookies first; none
+// when it shares none.
+func (p *Policy) CookieSecrets() []config.CookieSecret { return p.cookieSecrets }
 
 // Hash names the content of the configuration; see [config.Config.Hash].
 func (p *Policy) Hash() string { return p.hash }
