@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // zones judges every zone: no name twice, and every service known.
 func (k *checker) zones() {
@@ -12,7 +15,43 @@ func (k *checker) zones() {
 			first[z.Name] = z.Path
 		}
 		k.zoneServices(z)
+		k.transfer(z)
 	}
+}
+
+// transfer judges who may have a zone as a whole. The keys get the spelling of their file.
+func (k *checker) transfer(z Zone) {
+	if z.Transfer == nil {
+		return
+	}
+	path := z.Path + ".transfer"
+	if len(z.Transfer.Allow) == 0 && len(z.Transfer.Keys) == 0 {
+		k.error(path, "names nobody: give allow, keys or both")
+	}
+	for i := range z.Transfer.Keys {
+		name := &z.Transfer.Keys[i]
+		*name = strings.ToLower(strings.TrimSuffix(*name, ".")) + "."
+	}
+}
+
+// transferKeys judges the keys of transfers, once those of the file are known.
+func (c *Config) transferKeys() Problems {
+	known := map[string]bool{}
+	for _, key := range c.Server.TSIGKeys {
+		known[key.Name] = true
+	}
+	var problems Problems
+	for _, z := range c.Zones {
+		if z.Transfer == nil {
+			continue
+		}
+		for i, name := range z.Transfer.Keys {
+			if path := fmt.Sprintf("%s.transfer.keys[%d]", z.Path, i); !known[name] {
+				problems = append(problems, Problem{Pos: c.At(path), Path: path, Message: fmt.Sprintf("%s is no key of server.tsig_keys", name)})
+			}
+		}
+	}
+	return problems
 }
 
 func (k *checker) zoneServices(z Zone) {

@@ -37,6 +37,9 @@ type Server struct {
 	Cookies       bool           // DNS cookies are given (RFC 7873)
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
+
+	TSIGFile string // path of the file of keys; empty: no request can be signed
+	TSIGKeys []TSIGKey
 }
 
 // Admin says where the operator's HTTP door is.
@@ -288,6 +291,14 @@ type Zone struct {
 	Records    string // master-file text from the config
 	RecordsPos Pos    // where the first line of Records stands
 	Services   []ZoneService
+	Transfer   *Transfer // nil: to nobody
+}
+
+// Transfer says who may have a zone as a whole: who comes from an allowed network, and has signed with a key, as
+// far as there are such.
+type Transfer struct {
+	Allow []netip.Prefix // none: from anywhere
+	Keys  []string       // names in [Server.TSIGKeys], in lower case and with a final dot; none: unsigned
 }
 
 // SOA is the start of authority as the config gives it.

@@ -44,23 +44,10 @@ func parseCookieSecrets(text string) ([]CookieSecret, error) {
 	return secrets, nil
 }
 
-// maxCookieFile bounds the text of a file of secrets, in bytes.
-const maxCookieFile = 1 << 16
-
 // readCookieSecrets brings in the secrets of cookies.
 func (c *Config) readCookieSecrets() Problems {
-	file := c.Server.CookieFile
-	if file == "" {
-		return nil
-	}
-	c.Files = append(c.Files, file)
-	text, err := readFile(file, maxCookieFile)
-	if err == nil {
+	return c.readSecrets("server.cookie_secrets", c.Server.CookieFile, func(text string) (err error) {
 		c.Server.CookieSecrets, err = parseCookieSecrets(text)
-	}
-	if err == nil {
-		return nil
-	}
-	const path = "server.cookie_secrets"
-	return Problems{{Pos: c.At(path), Path: path, Message: fmt.Sprintf("%s cannot be used: %s", file, cause(err))}}
+		return err
+	})
 }

@@ -112,8 +112,7 @@ func ParseWith(zoneFile func(path string) (string, error), sources ...Source) (*
 	}
 	c, more := read(root)
 	c.Files = files
-	problems = append(append(problems, more...), c.readZoneFiles(zoneFile)...)
-	problems = append(problems, c.readCookieSecrets()...)
+	problems = slices.Concat(problems, more, c.readZoneFiles(zoneFile), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
 	c.hash = fingerprint(root, c.Zones)
 	return c, inOrder(problems, c.Files)
 }

@@ -45,7 +45,7 @@ var beyondSchema = map[string]string{
 	"YAML itself, before there is a value to judge": `key-twice service-twice not-yaml tab-indent two-documents key-is-list
 		unknown-tag merge-key-scalar check-port-octal`,
 	"names that refer to others": `partner-site-unknown partner-site-datacenter rule-to-unknown service-place-unknown service-check-unknown
-		member-check-unknown service-map-unknown zone-service-unknown drain-target drain-target-service drain-service`,
+		member-check-unknown service-map-unknown zone-service-unknown transfer-key drain-target drain-target-service drain-service`,
 	"values that must fit each other": `admin-is-dns listen-overlap timeout-over-interval window-below-rise window-below-both window-above-both fall-over-window
 		rise-over-window fall-and-rise-fit place-both-kinds peers-no-bgp peer-passive-no-listen peer-address-twice rule-region-alone service-ttl-min min-healthy-large`,
 	"bounds of numbers inside a text": `listen-port-zero listen-port-large check-status-backwards interval-zero interval-century service-ttl-fraction
@@ -53,7 +53,8 @@ var beyondSchema = map[string]string{
 	"what an address or network means": `listen-mapped partner-host-bits partner-network-mapped rule-networks service-address-mapped
 		service-address-any service-address-forms`,
 	"one name in two spellings": "zone-twice zone-service-twice",
-	"the files on this machine": "zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none",
+	"the files on this machine": `zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none tsig-algorithm tsig-twice
+		tsig-secret tsig-end tsig-word tsig-none tsig-lacks`,
 }
 
 func TestSchemaAndLoadingAgree(t *testing.T) {

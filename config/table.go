@@ -30,7 +30,7 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, nsid, explain, cookies, cookie_secrets",
+	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
@@ -42,6 +42,8 @@ func serverForm() form[Server] {
 		key("cookies", "Give DNS cookies to clients that ask for one (RFC 7873).", boolean(), func(s *Server) *bool { return &s.Cookies }).or("true"),
 		key("cookie_secrets", "File of secrets that servers which answer for each other share, 32 hexadecimal digits a line: the first makes cookies, all are believed. Default: a secret of its own for each start.",
 			filePath("the path of a file"), func(s *Server) *string { return &s.CookieFile }),
+		key("tsig_keys", "File of keys that requests can be signed with (RFC 8945), as tsig-keygen prints them.", filePath("the path of a file"),
+			func(s *Server) *string { return &s.TSIGFile }),
 	)
 }
 

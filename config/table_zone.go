@@ -2,12 +2,13 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 )
 
 func zonesForm() form[[]Zone] {
-	zone := object("ttl, soa, ns, file, records, services",
+	zone := object("ttl, soa, ns, file, records, services, transfer",
 		key("ttl", "TTL in seconds of records that give none.", seconds(0, maxTTL), func(z *Zone) *uint32 { return &z.TTL }).or("3600"),
 		key("soa", "Start of authority. An SOA in the file or in records instead is fine, both is an error.", soaForm(), func(z *Zone) **SOA { return &z.SOA }),
 		key("ns", "Name servers, relative to the zone without a final dot; one inside the zone needs an address.", setOf("name servers", 1, domain("the name of a name server such as ns1")),
@@ -15,10 +16,31 @@ func zonesForm() form[[]Zone] {
 		key("file", "Master file (RFC 1035); watched and reloaded.", filePath("the path of a master file"), func(z *Zone) *string { return &z.File }),
 		key("records", "Records as in a master file.", recordsForm(), func(z *Zone) *Zone { return z }),
 		key("services", "Names of the zone and the services that answer them; @ is the zone itself, *.vid a wildcard.", zoneServicesForm(), func(z *Zone) *[]ZoneService { return &z.Services }),
+		key("transfer", "Who may transfer the zone (RFC 5936). Default: nobody.", transferForm(), func(z *Zone) **Transfer { return &z.Transfer }),
 	)
 	return named("zones by domain name", zoneNames, func(n *node) Zone {
 		return Zone{Name: strings.ToLower(strings.TrimSuffix(n.name, ".")) + ".", Path: n.path}
 	}, zone)
+}
+
+// transferForm keeps nil where the key is not given.
+func transferForm() form[*Transfer] {
+	transfer := object("allow, keys",
+		key("allow", "Networks that may transfer the zone. Default: any, with a key.", setOf("networks", 1, prefix()), func(t *Transfer) *[]netip.Prefix { return &t.Allow }),
+		key("keys", "Names of keys in server.tsig_keys; a transfer must be signed with one. Default: by address alone.", setOf("names of keys", 1, domain("the name of a key")),
+			func(t *Transfer) *[]string { return &t.Keys }),
+	)
+	transfer.takes = isMapping
+	transfer.schema.Type = jsonTypes(isMapping)
+	transfer.schema.MinProperties = 1
+	return form[*Transfer]{
+		takes: transfer.takes, noun: transfer.noun, schema: transfer.schema,
+		read: func(r *reader, n *node, to **Transfer) {
+			var t Transfer
+			transfer.read(r, n, &t)
+			*to = &t
+		},
+	}
 }
 
 // soaForm keeps nil where the key is not given.

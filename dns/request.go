@@ -48,6 +48,9 @@ type query struct {
 	subnet steer.Subnet
 
 	keepalive bool
+
+	signed bool // by a TSIG record (RFC 8945)
+	spare  int  // octets to leave for the reply's own
 }
 
 func (q *query) opcode() int { return int(q.flags&opcodeMask) >> 11 }
@@ -110,6 +113,12 @@ func (q *query) records(packet []byte, before, additional int) (rcode int) {
 		fixed := packet[at : at+10]
 		if at += 10 + size; len(packet) < at {
 			return dns.RcodeFormatError
+		}
+		if rrtype == dns.TypeTSIG {
+			if q.signed || i < before+additional-1 { // RFC 8945 section 5.1
+				return dns.RcodeFormatError
+			}
+			q.signed, q.spare = true, at-owner+tsigOther
 		}
 		if rrtype != dns.TypeOPT {
 			continue

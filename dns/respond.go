@@ -79,18 +79,25 @@ func (r *Responder) Worker() *Worker { return &Worker{responder: r, tally: r.Cou
 
 // Respond answers one request, as [Responder.Respond] does. It does not allocate for common questions.
 func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
-	q := &w.query
-	rcode, ok := q.parse(req.Packet, &w.letters)
-	if !ok {
+	rcode, ok := w.query.parse(req.Packet, &w.letters)
+	switch {
+	case !ok:
 		w.tally.dropped(req.Stream)
 		return to
+	case w.query.signed && rcode == dns.RcodeSuccess:
+		return w.respondSigned(s, req, to)
 	}
-	l := &w.lookup
+	return w.respond(s, req, rcode, to)
+}
+
+// respond answers the request that was parsed.
+func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) []byte {
+	q, l := &w.query, &w.lookup
 	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, req, rcode, -1
 	if q.edns {
 		l.options = l.optionsOf()
 	}
-	l.limit = q.limit(req.Stream)
+	l.limit = q.limit(req.Stream) - q.spare
 	l.w.begin(to, q, l.limit-l.optSize())
 	switch {
 	case q.opcode() != dns.OpcodeQuery:

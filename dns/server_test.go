@@ -21,7 +21,12 @@ import (
 // serve starts a server on the addresses, of port 0, and gives the addresses with their ports.
 func serve(t *testing.T, addresses ...string) (*dns.Server, []netip.AddrPort) {
 	t.Helper()
-	s := snapshot(t)
+	return serveText(t, text, addresses...)
+}
+
+func serveText(t *testing.T, text string, addresses ...string) (*dns.Server, []netip.AddrPort) {
+	t.Helper()
+	s := snapshotOf(t, text)
 	server := dns.NewServer(dns.NewResponder("ns1", "test"), func() *steer.Snapshot { return s }, slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {

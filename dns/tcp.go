@@ -68,18 +68,33 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 		if packet, err = readMessage(conn, packet); err != nil {
 			return
 		}
-		framed = s.responder.Respond(s.snapshot(), Request{
-			Packet: packet, Source: source, Stream: true, Now: time.Now(), Seed: rand.Uint64(),
-		}, append(framed[:0], 0, 0))
-		length := len(framed) - 2
-		if length == 0 || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
-			return
+		snapshot := s.snapshot()
+		req := Request{Packet: packet, Source: source, Stream: true, Now: time.Now(), Seed: rand.Uint64()}
+		if messages := s.responder.Transfer(snapshot, req); messages != nil {
+			for message := range messages {
+				framed = append(append(framed[:0], 0, 0), message...)
+				if !send(conn, framed) {
+					return
+				}
+			}
+			continue
 		}
-		binary.BigEndian.PutUint16(framed, uint16(length))
-		if _, err := conn.Write(framed); err != nil {
+		if framed = s.responder.Respond(snapshot, req, append(framed[:0], 0, 0)); !send(conn, framed) {
 			return
 		}
 	}
+}
+
+// send writes a message, in front of which two octets are left for its length. An empty one is for what was no
+// request.
+func send(conn net.Conn, framed []byte) bool {
+	length := len(framed) - 2
+	if length == 0 || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
+		return false
+	}
+	binary.BigEndian.PutUint16(framed, uint16(length))
+	_, err := conn.Write(framed)
+	return err == nil
 }
 
 // readMessage reads one message behind its length of two octets (RFC 1035 section 4.2.2), into the

@@ -20,7 +20,7 @@ import (
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 const text = `
-server: {explain: [127.0.0.0/8]}
+server: {explain: [127.0.0.0/8], tsig_keys: testdata/tsig.keys}
 datacenters: {a: {}, b: {}}
 sites: {s: {}}
 partners: {p: {site: s, networks: [203.0.113.0/24]}}
@@ -35,6 +35,7 @@ zones:
   ok.test:
     soa: {mname: ns1, rname: hostmaster, serial: 7, minimum: 60}
     ns: [ns1, ns2.example.]
+    transfer: {allow: [127.0.0.0/8], keys: [xfr]}
     records: |
       ns1      A     192.0.2.53
       ns1      AAAA  2001:db8::53
@@ -72,6 +73,11 @@ zones:
 `
 
 func snapshot(t testing.TB) *steer.Snapshot {
+	t.Helper()
+	return snapshotOf(t, text)
+}
+
+func snapshotOf(t testing.TB, text string) *steer.Snapshot {
 	t.Helper()
 	var many, big []string
 	for i := range 40 {

@@ -18,7 +18,7 @@ import (
 func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c := &compiler{
 		cfg:      cfg,
-		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets},
+		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets},
 		places:   map[string]placeID{},
 		services: map[string]int{},
 		targets:  map[health.Target]int{},
@@ -221,7 +221,19 @@ func (c *compiler) compileZones() {
 		}
 		if built != nil {
 			c.policy.zones[built.Origin()] = built
+			c.transfer(z, built)
 		}
+	}
+}
+
+// transfer notes who may have a zone as a whole.
+func (c *compiler) transfer(z config.Zone, built *zone.Zone) {
+	if z.Transfer == nil {
+		return
+	}
+	c.policy.transfers[built] = z.Transfer
+	if built.AutoSerial() {
+		c.problem(z.Path+".transfer", "needs a SOA with a number as its serial: a hash does not grow, and secondaries would miss changes")
 	}
 }
 

@@ -29,3 +29,26 @@ gslb.yaml:8:44: zones.ok.test.services.a.b.sub: a.b.sub.ok.test. belongs to the 
 		t.Errorf("got:\n%v\nwant:\n%s", err, want)
 	}
 }
+
+func TestTransferredZoneNeedsAWrittenSerial(t *testing.T) {
+	for name, tc := range map[string]struct{ soa, want string }{
+		"automatic": {"", "gslb.yaml:2:32: zones.ok.test.transfer: needs a SOA with a number as its serial: a hash does not grow, and secondaries would miss changes"},
+		"in a key":  {"soa: {serial: 5}, ", ""},
+		"in a text": {"records: \"@ SOA ns.example. a.example. 5 1 1 1 1\", ", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "zones:\n  ok.test: {ns: [ns.example.], " + tc.soa + "transfer: {allow: [192.0.2.0/24]}}\n"
+			cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(text)})
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if _, problems = steer.Compile(cfg); problems.Err() != nil {
+				got = problems.Err().Error()
+			}
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

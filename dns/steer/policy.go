@@ -32,6 +32,9 @@ type Policy struct {
 	explain  []netip.Prefix
 	nsid     string
 
+	transfers map[*zone.Zone]*config.Transfer
+	keys      []config.TSIGKey
+
 	cookies       bool
 	cookieSecrets []config.CookieSecret
 }
@@ -141,6 +144,18 @@ func (p *Policy) Cookies() bool { return p.cookies }
 // CookieSecrets gives the secrets that this server shares with others, the one that makes cookies first; none
 // when it shares none.
 func (p *Policy) CookieSecrets() []config.CookieSecret { return p.cookieSecrets }
+
+// Transfer says who may have a zone as a whole; nil: nobody.
+func (p *Policy) Transfer(z *zone.Zone) *config.Transfer { return p.transfers[z] }
+
+// Key finds the key of a name, in lower case and with a final dot.
+func (p *Policy) Key(name string) (config.TSIGKey, bool) {
+	i := slices.IndexFunc(p.keys, func(k config.TSIGKey) bool { return k.Name == name })
+	if i < 0 {
+		return config.TSIGKey{}, false
+	}
+	return p.keys[i], true
+}
 
 // Hash names the content of the configuration; see [config.Config.Hash].
 func (p *Policy) Hash() string { return p.hash }

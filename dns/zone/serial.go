@@ -19,7 +19,11 @@ func (b *builder) autoSerial(z *Zone) {
 	}
 	serial := binary.BigEndian.Uint32(h.Sum(nil))
 	z.setSerial(max(serial, 1)) // 0 has a meaning of its own to some servers
+	z.auto = true
 }
+
+// AutoSerial tells whether the zone's serial is a hash of its content.
+func (z *Zone) AutoSerial() bool { return z.auto }
 
 // setSerial writes the serial into the SOA record: it is the first of the five numbers at its end.
 func (z *Zone) setSerial(serial uint32) {

@@ -16,6 +16,7 @@ type Zone struct {
 	depth  int            // labels of the deepest name: no ancestor longer than this exists
 
 	targets map[*Node]Name // where CNAME and DNAME records lead to
+	auto    bool           // the serial is a hash
 	denial  uint32         // TTL of the SOA record with which the zone denies
 }
 

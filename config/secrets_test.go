@@ -36,3 +36,34 @@ func FuzzCookieSecrets(f *testing.F) {
 		}
 	})
 }
+
+func TestTSIGKeysAreReadAsTheirToolPrintsThem(t *testing.T) {
+	c := loaded(t, "testdata/good/transfer.yaml")
+	var keys []string
+	for _, k := range c.Server.TSIGKeys {
+		keys = append(keys, k.Name+" "+k.Algorithm+" "+string(k.Secret))
+	}
+	want := "xfr. hmac-sha256. OVW2QkuMSB4CtpkyFGEk1grdb5qHGjO1KBG6jJLC4vA=|b.example. hmac-sha512. AAAA"
+	if got := strings.Join(keys, "|"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if text := fmt.Sprintf("%+v %#v", c.Server, c.Server); strings.Contains(text, "OVW2") {
+		t.Errorf("a secret is told: %s", text)
+	}
+}
+
+func FuzzTSIGKeys(f *testing.F) {
+	f.Add("key \"xfr\" {\n\talgorithm hmac-sha256;\n\tsecret \"AAAA\";\n};\n")
+	f.Add("/* */ key a { secret AAAA; algorithm hmac-sha1.; }; # end")
+	f.Fuzz(func(t *testing.T, text string) {
+		keys, err := parseTSIGKeys(text)
+		if (err == nil) != (len(keys) > 0) {
+			t.Errorf("%d keys, %v", len(keys), err)
+		}
+		for _, k := range keys {
+			if k.Name == "" || k.Algorithm == "" || k.Secret == "" {
+				t.Errorf("key %+v", k)
+			}
+		}
+	})
+}

@@ -1,0 +1,171 @@
+package dns
+
+import (
+	"iter"
+	"net/netip"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"gslb/dns/steer"
+	"gslb/dns/zone"
+)
+
+// transferSize is about how many octets of records a message of a transfer has. Few large messages compress
+// best, and no client minds.
+const transferSize = 16 << 10
+
+// Transfer gives the messages of a zone transfer (RFC 5936), when the request is one that may have it; otherwise
+// nil, and [Responder.Respond] says why not. The zone goes out as it is in the snapshot: its records, and for
+// each name of a service what the asker would get for it now. An incremental one (RFC 1995) gets the whole.
+func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
+	var letters [zone.MaxName]byte
+	q := new(query)
+	rcode, ok := q.parse(req.Packet, &letters)
+	if !ok || rcode != dns.RcodeSuccess || q.class != dns.ClassINET || q.rrtype != dns.TypeAXFR && q.rrtype != dns.TypeIXFR {
+		return nil
+	}
+	z, ours := s.Zone(q.name)
+	if !ours || z.Origin() != q.name {
+		return nil
+	}
+	var g *signature
+	if q.signed {
+		if g = verify(s, req.Packet); g == nil || g.err != 0 {
+			return nil
+		}
+	}
+	if !mayTransfer(s, z, req.Source.Unmap().WithZone(""), g) {
+		return nil
+	}
+	return func(yield func([]byte) bool) {
+		t := transfer{s: s, z: z, req: req, q: q, signature: g, yield: yield}
+		t.run()
+	}
+}
+
+// mayTransfer tells whether a zone's whole may go to a source whose request is signed, or not.
+func mayTransfer(s *steer.Snapshot, z *zone.Zone, source netip.Addr, g *signature) bool {
+	rule := s.Policy().Transfer(z)
+	switch {
+	case rule == nil:
+		return false
+	case len(rule.Keys) > 0 && (g == nil || !slices.Contains(rule.Keys, g.key.Name)):
+		return false
+	}
+	return len(rule.Allow) == 0 || slices.ContainsFunc(rule.Allow, func(p netip.Prefix) bool { return p.Contains(source) })
+}
+
+// transfer is one on its way.
+type transfer struct {
+	s         *steer.Snapshot
+	z         *zone.Zone
+	req       Request
+	q         *query
+	signature *signature // nil: the request was not signed
+	yield     func([]byte) bool
+
+	records []dns.RR // of the message that is being filled
+	size    int      // of them, without compression
+	sent    int      // messages
+	mac     string   // of the message before
+	stopped bool
+}
+
+// run sends the SOA record, all others, and the SOA record again (RFC 5936 section 2.2).
+func (t *transfer) run() {
+	apex := t.z.Find(t.z.Origin()).Node
+	soa := t.z.Records(apex, t.z.SOA())
+	t.add(soa)
+	if t.q.rrtype == dns.TypeIXFR && t.has(soa[0]) {
+		t.flush()
+		return
+	}
+	for _, node := range t.z.All() {
+		for set := range node.Sets() {
+			if set.Type != dns.TypeSOA {
+				t.add(t.z.Records(node, set))
+			}
+		}
+		if node.Service >= 0 {
+			t.add(t.service(node))
+		}
+		if t.stopped {
+			return
+		}
+	}
+	t.add(soa)
+	t.flush()
+}
+
+// has tells whether the asker of an incremental transfer has this version, or a later one: then the SOA record
+// is all that it gets (RFC 1995 section 2).
+func (t *transfer) has(soa dns.RR) bool {
+	m := new(dns.Msg)
+	if m.Unpack(t.req.Packet) != nil || len(m.Ns) == 0 {
+		return false
+	}
+	theirs, ok := m.Ns[0].(*dns.SOA)
+	return ok && int32(theirs.Serial-soa.(*dns.SOA).Serial) >= 0 // serial arithmetic (RFC 1982)
+}
+
+// service is the records of a service's name, as the asker would get them now.
+func (t *transfer) service(node *zone.Node) []dns.RR {
+	client := t.s.Client(t.req.Source, steer.Subnet{})
+	var records []dns.RR
+	for _, family := range [...]steer.Family{steer.IPv4, steer.IPv6} {
+		d := steer.Decide(t.s, steer.Query{Service: node.Service, Client: client, Family: family, Seed: t.req.Seed})
+		if d.Servfail {
+			continue
+		}
+		for _, a := range d.Addresses(t.s, node.Service, nil) {
+			records = append(records, addressRecord(node.Name(), a, d.TTL))
+		}
+	}
+	return records
+}
+
+func addressRecord(owner zone.Name, a netip.Addr, ttl uint32) dns.RR {
+	hdr := dns.RR_Header{Name: owner.String(), Class: dns.ClassINET, Ttl: ttl}
+	if a.Is4() {
+		hdr.Rrtype = dns.TypeA
+		return &dns.A{Hdr: hdr, A: a.AsSlice()}
+	}
+	hdr.Rrtype = dns.TypeAAAA
+	return &dns.AAAA{Hdr: hdr, AAAA: a.AsSlice()}
+}
+
+// add puts records into the message, and sends it when it is full.
+func (t *transfer) add(records []dns.RR) {
+	for _, rr := range records {
+		size := dns.Len(rr)
+		if t.size > 0 && t.size+size > transferSize {
+			t.flush()
+		}
+		t.records, t.size = append(t.records, rr), t.size+size
+	}
+}
+
+// flush sends the message.
+func (t *transfer) flush() {
+	m := &dns.Msg{Answer: t.records, Compress: true}
+	m.Id, m.Response, m.Authoritative = t.q.id, true, true
+	if t.sent == 0 {
+		m.Question = []dns.Question{{Name: t.q.name.String(), Qtype: t.q.rrtype, Qclass: t.q.class}}
+	}
+	wire, err := t.pack(m)
+	t.records, t.size, t.sent = nil, 0, t.sent+1
+	t.stopped = t.stopped || err != nil || !t.yield(wire)
+}
+
+// pack packs a message, signed when the request was.
+func (t *transfer) pack(m *dns.Msg) (wire []byte, err error) {
+	if t.signature == nil {
+		return m.Pack()
+	}
+	if t.sent == 0 {
+		t.mac = t.signature.asked.MAC
+	}
+	wire, t.mac, err = t.signature.sign(m, t.mac, t.sent > 0, t.req.Now)
+	return wire, err
+}

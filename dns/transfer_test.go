@@ -1,0 +1,174 @@
+package dns_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	mdns "github.com/miekg/dns"
+
+	"gslb/dns"
+)
+
+// The secrets of testdata/tsig.keys.
+var secrets = map[string]string{
+	"xfr.":    "OVW2QkuMSB4CtpkyFGEk1grdb5qHGjO1KBG6jJLC4vA=",
+	"other.":  "3Gi9eBAtbOlY+4FBbAPYLkmyo3jBZ1bhgYdSGVIUsJ4x8aGIPcMSvqWCIGI4pIDV8ZJ9XwnBzlk8XzDSAPIUsg==",
+	"nobody.": "OVW2QkuMSB4CtpkyFGEk1grdb5qHGjO1KBG6jJLC4vA=",
+}
+
+// transferred gives the records of a zone transfer in order, or the error that it ended with.
+func transferred(address string, ask func(*mdns.Msg)) ([]mdns.RR, error) {
+	m := new(mdns.Msg)
+	m.SetAxfr("ok.test.")
+	ask(m)
+	t := mdns.Transfer{ReadTimeout: 5 * time.Second}
+	if m.IsTsig() != nil {
+		t.TsigSecret = secrets
+	}
+	messages, err := t.In(m, address)
+	if err != nil {
+		return nil, err
+	}
+	var records []mdns.RR
+	for message := range messages {
+		if message.Error != nil {
+			return records, message.Error
+		}
+		records = append(records, message.RR...)
+	}
+	return records, nil
+}
+
+func signedBy(key, algorithm string) func(*mdns.Msg) {
+	return func(m *mdns.Msg) { m.SetTsig(key, algorithm, 300, time.Now().Unix()) }
+}
+
+func TestTransferGivesTheWholeZone(t *testing.T) {
+	_, addresses := serve(t, "127.0.0.1")
+	records, err := transferred(addresses[0].String(), signedBy("xfr.", mdns.HmacSHA256))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := records[0], records[len(records)-1]
+	if first.Header().Rrtype != mdns.TypeSOA || first.String() != last.String() {
+		t.Errorf("from %s to %s", first, last)
+	}
+	var all []string
+	for _, rr := range records[1:] {
+		all = append(all, strings.Join(strings.Fields(rr.String()), " "))
+	}
+	for _, want := range []string{
+		"ns1.ok.test. 3600 IN A 192.0.2.53", "www.ok.test. 300 IN A 192.0.2.1", "www.ok.test. 300 IN AAAA 2001:db8::1",
+		"*.vid.ok.test. 20 IN A 192.0.2.1", "ok.test. 3600 IN NS ns1.ok.test.", "ns.child.ok.test. 3600 IN A 192.0.2.99",
+		"*.wild.ok.test. 3600 IN TXT \"wild\"", "old.ok.test. 3600 IN DNAME new.ok.test.",
+	} {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s is missing in\n%s", want, strings.Join(all, "\n"))
+		}
+	}
+	for _, rr := range all {
+		if strings.HasPrefix(rr, "host.sub.ok.test.") {
+			t.Errorf("%s is of another zone", rr)
+		}
+	}
+}
+
+// Enough records for many messages, each with a signature over the one before.
+func TestTransferOfManyMessages(t *testing.T) {
+	_, addresses := serveText(t, strings.Replace(text, "      mail     MX    10 ns1\n", "      $GENERATE 0-4999 host$ A 198.18.0.1\n", 1), "127.0.0.1")
+	records, err := transferred(addresses[0].String(), signedBy("xfr.", mdns.HmacSHA256))
+	if err != nil || len(records) < 5000 {
+		t.Errorf("%d records: %v", len(records), err)
+	}
+}
+
+func TestTransferIsForThoseWhoMay(t *testing.T) {
+	_, addresses := serve(t, "127.0.0.1")
+	for _, tc := range []struct {
+		name string
+		ask  func(*mdns.Msg)
+		want string // in the error; "": it is given
+	}{
+		{"with the key", signedBy("xfr.", mdns.HmacSHA256), ""},
+		{"without a key", func(*mdns.Msg) {}, "bad xfr rcode: 5"},
+		{"with another key", signedBy("other.", mdns.HmacSHA512), "bad xfr rcode: 5"},
+		{"with a key that is not known", signedBy("nobody.", mdns.HmacSHA256), "bad"},
+		{"with another algorithm", signedBy("xfr.", mdns.HmacSHA512), "bad"},
+		{"long ago", func(m *mdns.Msg) { m.SetTsig("xfr.", mdns.HmacSHA256, 300, time.Now().Unix()-3600) }, "bad"},
+		{"of a name in the zone", func(m *mdns.Msg) {
+			m.Question[0].Name = "www.ok.test."
+			signedBy("xfr.", mdns.HmacSHA256)(m)
+		}, "bad xfr rcode: 5"},
+		{"of a zone that nobody may have", func(m *mdns.Msg) {
+			m.Question[0].Name = "sub.ok.test."
+			signedBy("xfr.", mdns.HmacSHA256)(m)
+		}, "bad xfr rcode: 5"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			records, err := transferred(addresses[0].String(), tc.ask)
+			if got := fmt.Sprint(err); (err == nil) != (tc.want == "") || !strings.Contains(got, tc.want) || err != nil && len(records) > 0 {
+				t.Errorf("%d records: %v, want %q", len(records), err, tc.want)
+			}
+		})
+	}
+}
+
+func TestIncrementalTransfer(t *testing.T) {
+	_, addresses := serve(t, "127.0.0.1")
+	for serial, least := range map[uint32]int{6: 20, 7: 1, 8: 1} {
+		records, err := transferred(addresses[0].String(), func(m *mdns.Msg) {
+			m.SetIxfr("ok.test.", serial, "ns1.ok.test.", "hostmaster.ok.test.")
+			signedBy("xfr.", mdns.HmacSHA256)(m)
+		})
+		if err != nil || len(records) < least || least == 1 && len(records) > 1 {
+			t.Errorf("from serial %d: %d records, %v", serial, len(records), err)
+		}
+	}
+}
+
+func TestSignedQuestions(t *testing.T) {
+	s := snapshot(t)
+	for _, tc := range []struct {
+		name, key, algorithm string
+		age                  int64
+		rcode, err           int
+	}{
+		{"by a key that we share", "xfr.", mdns.HmacSHA256, 0, mdns.RcodeSuccess, 0},
+		{"in other letters", "XFR.", mdns.HmacSHA256, 0, mdns.RcodeSuccess, 0},
+		{"by nobody we know", "nobody.", mdns.HmacSHA256, 0, mdns.RcodeNotAuth, mdns.RcodeBadKey},
+		{"by another secret", "other.", mdns.HmacSHA256, 0, mdns.RcodeNotAuth, mdns.RcodeBadKey},
+		{"long ago", "xfr.", mdns.HmacSHA256, 3600, mdns.RcodeNotAuth, mdns.RcodeBadTime},
+		{"with a broken signature", "xfr.", mdns.HmacSHA256, -1, mdns.RcodeNotAuth, mdns.RcodeBadSig},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := new(mdns.Msg)
+			m.SetQuestion("www.ok.test.", mdns.TypeA)
+			m.SetTsig(tc.key, tc.algorithm, 300, time.Now().Unix()-max(tc.age, 0))
+			packet, mac, err := mdns.TsigGenerate(m, secrets[strings.ToLower(tc.key)], "", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.age < 0 {
+				packet[len(packet)-10] ^= 1 // in the MAC
+			}
+			reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}, nil)
+			got := new(mdns.Msg)
+			if err := got.Unpack(reply); err != nil || got.IsTsig() == nil {
+				t.Fatalf("%v in\n%s", err, got)
+			}
+			if sig := got.IsTsig(); got.Rcode != tc.rcode || int(sig.Error) != tc.err || (len(got.Answer) > 0) != (tc.err == 0) {
+				t.Errorf("got\n%s", got)
+			}
+			if tc.err == 0 || tc.err == mdns.RcodeBadTime {
+				err := mdns.TsigVerify(reply, secrets["xfr."], mac, false)
+				if err != nil && tc.err != mdns.RcodeBadTime {
+					t.Errorf("the answer's signature: %v", err)
+				}
+			}
+		})
+	}
+}

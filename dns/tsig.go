@@ -1,0 +1,92 @@
+package dns
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb/config"
+	"gslb/dns/steer"
+)
+
+// tsigFudge is how far apart the clocks of both sides may be, in seconds (RFC 8945 section 10).
+const tsigFudge = 300
+
+// tsigOther is the octets that an answer's signature may have more than its request's: the server's time in
+// an error (RFC 8945 section 5.2.3).
+const tsigOther = 6
+
+// signature is how a request was signed.
+type signature struct {
+	asked *dns.TSIG
+	key   config.TSIGKey
+	err   uint16 // why it is not believed (RFC 8945 section 3); 0: it is
+}
+
+// verify judges the signature of a request, which is there ([query.signed]); nil is for one that cannot be read.
+func verify(s *steer.Snapshot, packet []byte) *signature {
+	m := new(dns.Msg)
+	if m.Unpack(packet) != nil || m.IsTsig() == nil {
+		return nil
+	}
+	g := &signature{asked: m.IsTsig()}
+	key, known := s.Policy().Key(strings.ToLower(g.asked.Hdr.Name))
+	if !known || !strings.EqualFold(g.asked.Algorithm, key.Algorithm) {
+		g.err = dns.RcodeBadKey
+		return g
+	}
+	g.key = key
+	switch err := dns.TsigVerify(bytes.Clone(packet), string(key.Secret), "", false); {
+	case errors.Is(err, dns.ErrTime):
+		g.err = dns.RcodeBadTime
+	case err != nil:
+		g.err = dns.RcodeBadSig
+	}
+	return g
+}
+
+// sign signs a message of the answer. The MAC that goes into it is the request's, or that of the message before
+// (RFC 8945 section 5.3.1).
+func (g *signature) sign(m *dns.Msg, mac string, later bool, now time.Time) (wire []byte, next string, err error) {
+	m.SetTsig(g.asked.Hdr.Name, g.asked.Algorithm, tsigFudge, now.Unix())
+	t := m.IsTsig()
+	t.Error, t.OrigId = g.err, m.Id
+	if g.err == dns.RcodeBadTime {
+		t.TimeSigned = g.asked.TimeSigned
+		t.OtherLen, t.OtherData = tsigOther, timeData(now)
+	}
+	return dns.TsigGenerate(m, string(g.key.Secret), mac, later)
+}
+
+// timeData is a time as a signature's other data has it: 48 bits, in hexadecimal digits.
+func timeData(now time.Time) string {
+	const digits = "0123456789abcdef"
+	var b [2 * tsigOther]byte
+	for i, seconds := len(b)-1, uint64(now.Unix()); i >= 0; i, seconds = i-1, seconds>>4 {
+		b[i] = digits[seconds&0xf]
+	}
+	return string(b[:])
+}
+
+// respondSigned answers a signed request: as an unsigned one, and signed by the same key. What is signed by
+// nobody whom we know gets no answer but the reason. It is a rare thing, so the library does it.
+func (w *Worker) respondSigned(s *steer.Snapshot, req Request, to []byte) []byte {
+	g := verify(s, req.Packet)
+	plain := w.respond(s, req, dns.RcodeSuccess, nil)
+	m := new(dns.Msg)
+	if m.Unpack(plain) != nil || g == nil {
+		return append(to, plain...)
+	}
+	if g.err != 0 {
+		m.Rcode, m.Authoritative, m.Answer, m.Ns, m.Extra = dns.RcodeNotAuth, false, nil, nil, nil
+	}
+	m.Compress = true
+	wire, _, err := g.sign(m, g.asked.MAC, false, req.Now)
+	if err != nil {
+		return append(to, plain...)
+	}
+	return append(to, wire...)
+}
