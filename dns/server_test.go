@@ -204,6 +204,41 @@ func TestTCPAnswersManyRequestsInOrder(t *testing.T) {
 	}
 }
 
+// A client that sends all it has and closes its side still gets every answer.
+func TestTCPAnswersWhatComesTogether(t *testing.T) {
+	_, addresses := serve(t, "127.0.0.1")
+	conn, err := net.Dial("tcp", addresses[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const many = 2000
+	packet, _ := question(t, "many.ok.test. A +edns=1232")
+	var sent []byte
+	for i := range many {
+		binary.BigEndian.PutUint16(packet, uint16(i))
+		sent = append(binary.BigEndian.AppendUint16(sent, uint16(len(packet))), packet...)
+	}
+	go func() {
+		_, _ = conn.Write(sent) // the reader finds out
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}()
+	all, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		if len(all) < 2 {
+			t.Fatalf("%d of %d answers came", i, many)
+		}
+		length := int(binary.BigEndian.Uint16(all))
+		if id := binary.BigEndian.Uint16(all[2:]); id != uint16(i) || length < 500 {
+			t.Fatalf("answer %d of %d octets where %d was due", id, length, i)
+		}
+		all = all[2+length:]
+	}
+}
+
 func TestTCPClosesOnWhatIsNoRequest(t *testing.T) {
 	_, addresses := serve(t, "127.0.0.1")
 	conn, err := net.Dial("tcp", addresses[0].String())

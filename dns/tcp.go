@@ -1,12 +1,14 @@
 package dns
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -52,49 +54,88 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
 	}
 }
 
-// serveConn answers the requests of one connection in the order in which they come (RFC 7766
-// section 6.2.1), until the client closes it, falls silent or sends what is no request.
+// tcpReplies is how many octets of replies are gathered while more requests have come already.
+const tcpReplies = 16 << 10
+
+// connection is one client's connection. Requests that come together are answered together (RFC 7766 section
+// 6.2.1.1), by one system call.
+type connection struct {
+	server  *Server
+	conn    net.Conn
+	source  netip.Addr
+	reader  *bufio.Reader
+	packet  []byte // the request that is being answered
+	replies []byte // that are to be sent, each behind its length
+}
+
+// serveConn answers the requests of one connection in the order in which they come, until the client closes it,
+// falls silent or sends what is no request.
 func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	defer conn.Close()
-	source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
-	var packet, framed []byte
-	for {
-		if conn.SetReadDeadline(time.Now().Add(tcpIdle)) != nil {
-			return
-		}
-		var err error
-		if packet, err = readMessage(conn, packet); err != nil {
-			return
-		}
-		snapshot := s.snapshot()
-		req := Request{Packet: packet, Source: source, Stream: true, Now: time.Now(), Seed: rand.Uint64()}
-		if messages := s.responder.Transfer(snapshot, req); messages != nil {
-			for message := range messages {
-				framed = append(append(framed[:0], 0, 0), message...)
-				if !send(conn, framed) {
-					return
-				}
-			}
-			continue
-		}
-		if framed = s.responder.Respond(snapshot, req, append(framed[:0], 0, 0)); !send(conn, framed) {
-			return
-		}
+	c := &connection{server: s, conn: conn, source: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(), reader: bufio.NewReaderSize(conn, 2048)}
+	for c.next() && c.answer() {
 	}
+	_ = c.flush() // what was asked before the client closed its side
 }
 
-// send writes a message, in front of which two octets are left for its length. An empty one is for what was no
-// request.
-func send(conn net.Conn, framed []byte) bool {
-	length := len(framed) - 2
-	if length == 0 || conn.SetWriteDeadline(time.Now().Add(tcpWrite)) != nil {
+// next reads the next request. It sends what there is before it waits for one.
+func (c *connection) next() (ok bool) {
+	if !c.whole() || len(c.replies) > tcpReplies {
+		if c.flush() != nil || c.conn.SetReadDeadline(time.Now().Add(tcpIdle)) != nil {
+			return false
+		}
+	}
+	var err error
+	c.packet, err = readMessage(c.reader, c.packet)
+	return err == nil
+}
+
+// whole tells whether the next request has come already.
+func (c *connection) whole() bool {
+	if c.reader.Buffered() < 2 {
 		return false
 	}
-	binary.BigEndian.PutUint16(framed, uint16(length))
-	_, err := conn.Write(framed)
-	return err == nil
+	length, err := c.reader.Peek(2)
+	return err == nil && c.reader.Buffered() >= 2+int(binary.BigEndian.Uint16(length))
+}
+
+// answer answers the request that was read. It gives false for what is none, and when the client is gone.
+func (c *connection) answer() (ok bool) {
+	snapshot := c.server.snapshot()
+	req := Request{Packet: c.packet, Source: c.source, Stream: true, Now: time.Now(), Seed: rand.Uint64()}
+	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
+		for message := range messages {
+			c.replies = append(binary.BigEndian.AppendUint16(c.replies, uint16(len(message))), message...)
+			if c.flush() != nil {
+				return false
+			}
+		}
+		return true
+	}
+	start := len(c.replies)
+	c.replies = c.server.responder.Respond(snapshot, req, append(c.replies, 0, 0))
+	length := len(c.replies) - start - 2
+	if length == 0 {
+		c.replies = c.replies[:start]
+		return false
+	}
+	binary.BigEndian.PutUint16(c.replies[start:], uint16(length))
+	return true
+}
+
+// flush sends the replies.
+func (c *connection) flush() error {
+	if len(c.replies) == 0 {
+		return nil
+	}
+	if err := c.conn.SetWriteDeadline(time.Now().Add(tcpWrite)); err != nil {
+		return err
+	}
+	_, err := c.conn.Write(c.replies)
+	c.replies = c.replies[:0]
+	return err
 }
 
 // readMessage reads one message behind its length of two octets (RFC 1035 section 4.2.2), into the

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"encoding/binary"
 	"iter"
 	"net/netip"
 	"slices"
@@ -19,6 +20,9 @@ const transferSize = 16 << 10
 // nil, and [Responder.Respond] says why not. The zone goes out as it is in the snapshot: its records, and for
 // each name of a service what the asker would get for it now. An incremental one (RFC 1995) gets the whole.
 func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
+	if !asksForTransfer(req.Packet) {
+		return nil
+	}
 	var letters [zone.MaxName]byte
 	q := new(query)
 	rcode, ok := q.parse(req.Packet, &letters)
@@ -42,6 +46,16 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 		t := transfer{s: s, z: z, req: req, q: q, signature: g, yield: yield}
 		t.run()
 	}
+}
+
+// asksForTransfer tells at a glance whether a request can be one for a transfer: nearly none is.
+func asksForTransfer(packet []byte) bool {
+	end, ok := skipName(packet, headerSize)
+	if !ok || len(packet) < end+2 {
+		return false
+	}
+	rrtype := binary.BigEndian.Uint16(packet[end:])
+	return rrtype == dns.TypeAXFR || rrtype == dns.TypeIXFR
 }
 
 // mayTransfer tells whether a zone's whole may go to a source whose request is signed, or not.
