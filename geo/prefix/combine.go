@@ -11,52 +11,44 @@ func (t *Table) Map(f func(uint32) uint32) *Table {
 // Overlay is the table with f of the values in a and b for every address. Neighbours that become equal are merged. f is
 // called at least once for every pair of values that meet, and often more, so it must depend on its arguments alone.
 func Overlay(a, b *Table, f func(x, y uint32) uint32) *Table {
-	return &Table{ipv4: overlay(&a.ipv4, &b.ipv4, f), ipv6: overlay(&a.ipv6, &b.ipv6, f)}
+	return &Table{ipv4: overlay(a.ipv4, b.ipv4, f), ipv6: overlay(a.ipv6, b.ipv6, f)}
 }
 
-func overlay(a, b *node, f func(x, y uint32) uint32) node {
+func overlay(a, b node, f func(x, y uint32) uint32) node {
 	var d draft
-	var x, y, value uint32 // of the value slot before, since runs are long and f may be dear
-	known := false
-	for slot := range uint(slots) {
-		if (a.inner|b.inner)>>slot&1 == 1 {
-			d.place(slot, overlay(a.under(slot), b.under(slot), f))
+	inner := a.shape().inner | b.shape().inner
+	x, y := a.values(), b.values()
+	last := -1 // the value slot before, since runs are long and f may be dear
+	for slot := range slots {
+		switch {
+		case inner>>slot&1 == 1:
+			d.place(uint(slot), overlay(a.under(uint(slot)), b.under(uint(slot)), f))
 			continue
+		case last >= 0 && x[slot] == x[last] && y[slot] == y[last]:
+			d.values[slot] = d.values[last]
+		default:
+			d.values[slot] = f(x[slot], y[slot])
 		}
-		if v, w := a.value(slot), b.value(slot); !known || v != x || w != y {
-			x, y, value, known = v, w, f(v, w), true
-		}
-		d.values[slot] = value
+		last = slot
 	}
 	return d.node()
 }
 
-// under is the node below slot; where slot has a value, one that has it throughout.
-func (n *node) under(slot uint) *node {
-	if n.inner>>slot&1 == 1 {
-		return &n.children[below(n.inner, slot)]
-	}
-	if n.value(slot) == 0 {
-		return &node{}
-	}
-	return &node{starts: 1, values: []uint32{n.value(slot)}}
-}
-
 // Replace is the table with the values of in for every address of p, and its own for all others. What becomes equal is
-// merged. Only the nodes on the path to p are made anew: all else is shared with t and in.
+// merged. Only what lies on the path to p is made anew: all else is shared with t and in.
 func (t *Table) Replace(p netip.Prefix, in *Table) *Table {
 	replaced := *t
 	k := keyOf(p.Masked().Addr())
 	if p.Addr().Is4() {
-		replaced.ipv4 = replace(&t.ipv4, &in.ipv4, k, p.Bits())
+		replaced.ipv4 = replace(t.ipv4, in.ipv4, k, p.Bits())
 	} else {
-		replaced.ipv6 = replace(&t.ipv6, &in.ipv6, k, p.Bits())
+		replaced.ipv6 = replace(t.ipv6, in.ipv6, k, p.Bits())
 	}
 	return &replaced
 }
 
 // replace is a with what b has in the block that begins at k, length bits below the node.
-func replace(a, b *node, k key, length int) node {
+func replace(a, b node, k key, length int) node {
 	var d draft
 	first := k.slot()
 	width := uint(1) << max(0, stride-length)

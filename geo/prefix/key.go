@@ -15,9 +15,17 @@ type key struct {
 
 func keyOf(a netip.Addr) key {
 	if a.Is4() {
-		b := a.As4()
-		return key{high: uint64(binary.BigEndian.Uint32(b[:])) << 32}
+		return key4(a)
 	}
+	return key6(a)
+}
+
+func key4(a netip.Addr) key {
+	b := a.As4()
+	return key{high: uint64(binary.BigEndian.Uint32(b[:])) << 32}
+}
+
+func key6(a netip.Addr) key {
 	b := a.As16()
 	return key{binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])}
 }

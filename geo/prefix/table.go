@@ -2,7 +2,6 @@ package prefix
 
 import (
 	"iter"
-	"math/bits"
 	"net/netip"
 )
 
@@ -18,71 +17,38 @@ import (
 // From rule 2 follows the span. Two sibling blocks with one value never meet above a node, so the widest block around
 // an address lies within the node where its look-up ends, and two bit scans find it there. Nothing is stored for it.
 //
-// The children of a node lie side by side, so a level of the tree costs one memory access. Slices are never written
-// after construction: a table that differs in one prefix may share everything but the nodes on the path to it.
+// In memory a subtree is one piece, packed, if it takes no more than [packedLimit] bytes; the few nodes above such
+// pieces are forks. Neither is written after construction: a table that differs in one prefix shares everything with
+// this one but the forks on the path to it, and one packed piece.
 type Table struct {
 	ipv4, ipv6 node
-}
-
-const (
-	stride = 6           // bits of the address that a node decides
-	slots  = 1 << stride // their combinations: as many as a word has bits
-)
-
-// node is one step of a look-up. The zero node has value 0 in every slot.
-type node struct {
-	inner    uint64   // bit s: slot s has a child; otherwise a value
-	starts   uint64   // bit s: slot s has a value that the last value slot before it has not
-	children []node   // one for each bit of inner, in order
-	values   []uint32 // one for each bit of starts, in order
 }
 
 // Lookup returns the value of address a, and the length of the shortest prefix around a in which every address has
 // that value: 0 to 32 for IPv4, 0 to 128 for IPv6. It does not allocate.
 func (t *Table) Lookup(a netip.Addr) (value uint32, span int) {
-	n := &t.ipv6
 	if a.Is4() {
-		n = &t.ipv4
+		return t.ipv4.lookup(key4(a))
 	}
-	k := keyOf(a)
-	for depth := 0; ; depth += stride {
-		slot := k.slot()
-		if n.inner>>slot&1 == 0 {
-			return n.value(slot), depth + stride - n.block(slot)
+	return t.ipv6.lookup(key6(a))
+}
+
+// lookup follows k through the forks, and then through what is packed.
+func (n *node) lookup(k key) (value uint32, span int) {
+	depth := stride
+	for n.fork != nil {
+		f, slot := n.fork, k.slot()
+		n = &f.slots[slot]
+		if !f.has(slot) {
+			return n.value(0), depth - f.block(slot)
 		}
-		n = &n.children[below(n.inner, slot)]
-		k = k.rest()
+		k, depth = k.rest(), depth+stride
 	}
-}
-
-// value is the value of a slot without a child: that of the last run which started.
-func (n *node) value(slot uint) uint32 {
-	if n.starts == 0 {
-		return 0
+	if n.packed == nil {
+		return 0, 0
 	}
-	return n.values[below(n.starts, slot+1)-1]
-}
-
-// block is the size, as a power of two, of the widest aligned block of slots around slot that holds its value alone.
-//
-// The block must reach neither the last slot before the run nor the first one after it. Two slots share an aligned block
-// of 2^k exactly if they differ in their lowest k bits only; so the highest bit that differs sets the limit. The
-// imaginary neighbours of slots 0 and 63 differ from every slot above its six bits, and limit nothing.
-func (n *node) block(slot uint) int {
-	edges := n.starts | n.inner | n.inner<<1
-	before := uint(bits.Len64(edges&upTo(slot))) - 2
-	after := slot + 1 + uint(bits.TrailingZeros64(edges>>(slot+1)))
-	return min(bits.Len(slot^before)-1, bits.Len(slot^after)-1, stride)
-}
-
-// below counts the members of a set of slots that are less than slot.
-func below(set uint64, slot uint) int {
-	return bits.OnesCount64(set & (1<<slot - 1))
-}
-
-// upTo is the set of the slots 0 to slot.
-func upTo(slot uint) uint64 {
-	return 2<<slot - 1
+	value, size, down := n.packed.lookup(k)
+	return value, depth + down - size
 }
 
 // All yields the canonical partition: disjoint prefixes in address order, IPv4 first, that together hold every address
@@ -94,17 +60,18 @@ func (t *Table) All() iter.Seq2[netip.Prefix, uint32] {
 }
 
 // walk yields the blocks of the node whose slot 0 begins at address k, and reports whether the reader wants more.
-func (n *node) walk(k key, depth int, prefix func(key, int) netip.Prefix, yield func(netip.Prefix, uint32) bool) bool {
+func (n node) walk(k key, depth int, prefix func(key, int) netip.Prefix, yield func(netip.Prefix, uint32) bool) bool {
+	s := n.shape()
 	for slot := uint(0); slot < slots; {
 		at := k.with(depth, slot)
-		if n.inner>>slot&1 == 1 {
-			if !n.children[below(n.inner, slot)].walk(at, depth+stride, prefix, yield) {
+		if s.has(slot) {
+			if !n.under(slot).walk(at, depth+stride, prefix, yield) {
 				return false
 			}
 			slot++
 			continue
 		}
-		size := n.block(slot)
+		size := s.block(slot)
 		if !yield(prefix(at, depth+stride-size), n.value(slot)) {
 			return false
 		}

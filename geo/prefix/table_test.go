@@ -1,11 +1,9 @@
 package prefix
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"reflect"
-	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -57,6 +55,9 @@ func TestZeroTableIsZeroEverywhere(t *testing.T) {
 			if value, span := table.Lookup(netip.MustParseAddr(a)); value != 0 || span != 0 {
 				t.Errorf("Lookup(%s) = %d, %d; want 0, 0", a, value, span)
 			}
+		}
+		if !reflect.DeepEqual(table, &Table{}) {
+			t.Error("it is another than the zero Table")
 		}
 		checkPartition(t, table)
 	}
@@ -164,7 +165,10 @@ func TestAllStopsWhenTheReaderDoes(t *testing.T) {
 }
 
 func TestLookupDoesNotAllocate(t *testing.T) {
-	table := random(1000).table()
+	table := random(20_000).table()
+	if table.ipv4.fork == nil {
+		t.Error("no fork is looked through")
+	}
 	four, six := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	if n := testing.AllocsPerRun(100, func() { table.Lookup(four); table.Lookup(six) }); n != 0 {
 		t.Errorf("%v allocations, want none", n)
@@ -199,74 +203,4 @@ func random(n int) twin {
 		w[i] = network{k.prefix4(16 + r.IntN(9)), r.Uint32N(250)}
 	}
 	return w
-}
-
-var (
-	sinkTable *Table
-	sinkSpan  int
-)
-
-func BenchmarkLookup(b *testing.B) {
-	table := random(500_000).table()
-	for _, clients := range []int{1 << 10, 1 << 16} { // of which few or most are in no cache of the processor
-		r := rand.New(rand.NewPCG(3, 4))
-		addresses := make([]netip.Addr, clients)
-		for i := range addresses {
-			addresses[i] = key{high: r.Uint64()}.prefix4(32).Addr()
-		}
-		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				_, sinkSpan = table.Lookup(addresses[i&(clients-1)])
-			}
-		})
-	}
-}
-
-func BenchmarkBuild(b *testing.B) {
-	w := random(500_000)
-	b.ReportAllocs()
-	for b.Loop() {
-		sinkTable = w.table()
-	}
-	b.ReportMetric(megabytes(w.table), "table-MB")
-	runtime.KeepAlive(w)
-}
-
-func BenchmarkOverlay(b *testing.B) {
-	w := random(500_000)
-	x, y := w[:250_000].table(), w[250_000:].table()
-	b.ReportAllocs()
-	for b.Loop() {
-		sinkTable = Overlay(x, y, func(x, y uint32) uint32 { return max(x, y) })
-	}
-}
-
-func BenchmarkReplace(b *testing.B) {
-	w := random(500_000)
-	table, one := w.table(), twin(w[:1]).table()
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		sinkTable = table.Replace(w[i%len(w)].prefix, one)
-	}
-}
-
-func BenchmarkMap(b *testing.B) {
-	table := random(500_000).table()
-	b.ReportAllocs()
-	for b.Loop() {
-		sinkTable = table.Map(func(x uint32) uint32 { return x % 8 })
-	}
-}
-
-// megabytes is what a table keeps on the heap.
-func megabytes(table func() *Table) float64 {
-	var before, after runtime.MemStats
-	sinkTable = nil
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	sinkTable = table()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	return (float64(after.HeapAlloc) - float64(before.HeapAlloc)) / (1 << 20)
 }
