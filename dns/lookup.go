@@ -100,7 +100,9 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 	}
 	if set, ok := node.Set(l.q.rrtype); ok {
 		l.w.set(l.z, name, set, set.TTL)
-		l.pointer, l.pointing = node, set
+		if zone.Points(set.Type) {
+			l.pointer, l.pointing = node, set
+		}
 		return "", false
 	}
 	if set, ok := node.Set(dns.TypeCNAME); ok {
@@ -117,6 +119,7 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 
 // steer answers from a service: the addresses that this client gets.
 func (l *lookup) steer(name zone.Name, service int) {
+	l.client = l.s.Client(l.req.Source, l.q.subnet)
 	query := steer.Query{Service: service, Client: l.client, Family: steer.IPv4, Seed: l.req.Seed}
 	if l.q.rrtype == dns.TypeAAAA {
 		query.Family = steer.IPv6

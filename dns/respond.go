@@ -144,7 +144,7 @@ func (l *lookup) resolve() {
 			z = parent
 		}
 	}
-	l.z, l.client = z, l.s.Client(l.req.Source, l.q.subnet)
+	l.z = z
 	l.run()
 }
 
@@ -161,7 +161,7 @@ type answer struct {
 	rcode         int
 	authoritative bool
 	span          int // see steer.Decision
-	client        steer.Client
+	client        steer.Client // of an answer that depends on it
 	placed        steer.Placed
 	service       int // that the last decision was for; -1: there was none
 	extended      extended

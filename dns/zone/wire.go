@@ -115,6 +115,15 @@ func readName(data string, origin Name, into *[MaxName]byte) (n Name, ok bool) {
 	return borrow(into[:at+copy(into[at:], end)]), true
 }
 
+// Points tells whether records of a type point to hosts whose addresses go with them.
+func Points(rrtype uint16) bool {
+	switch rrtype {
+	case dns.TypeNS, dns.TypeMX, dns.TypeSRV, dns.TypeSVCB, dns.TypeHTTPS:
+		return true
+	}
+	return false
+}
+
 // target is the host that a record points to, for the types that point to one. The name is good until into
 // is written again.
 func target(rrtype uint16, data string, owner, origin Name, into *[MaxName]byte) (host Name, ok bool) {
