@@ -160,7 +160,7 @@ func (l *lookup) greet() {
 type answer struct {
 	rcode         int
 	authoritative bool
-	span          int // see steer.Decision
+	span          int          // see steer.Decision
 	client        steer.Client // of an answer that depends on it
 	placed        steer.Placed
 	service       int // that the last decision was for; -1: there was none

@@ -239,6 +239,37 @@ func TestTCPAnswersWhatComesTogether(t *testing.T) {
 	}
 }
 
+// A source with many silent connections only closes its own.
+func TestTCPConnectionsOfOneSourceAreBounded(t *testing.T) {
+	_, addresses := serve(t, "127.0.0.1")
+	dial := func(from string) net.Conn {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		conn, err := d.Dial("tcp", addresses[0].String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	packet, _ := question(t, "www.ok.test. A")
+	other := dial("127.0.0.2")
+	if got := overTCP(t, other, packet); !strings.HasPrefix(got, "NOERROR") {
+		t.Fatal(got)
+	}
+	first := dial("127.0.0.3")
+	for range 256 {
+		dial("127.0.0.3")
+	}
+	if n, err := first.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the longest silent one: %d octets, %v", n, err)
+	}
+	for _, conn := range []net.Conn{dial("127.0.0.3"), other} {
+		if got := overTCP(t, conn, packet); !strings.HasPrefix(got, "NOERROR") {
+			t.Errorf("%s: %s", conn.LocalAddr(), got)
+		}
+	}
+}
+
 func TestTCPClosesOnWhatIsNoRequest(t *testing.T) {
 	_, addresses := serve(t, "127.0.0.1")
 	conn, err := net.Dial("tcp", addresses[0].String())

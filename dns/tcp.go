@@ -19,15 +19,13 @@ const (
 	tcpIdle = 10 * time.Second
 	// tcpWrite is how long a client may take to accept an answer.
 	tcpWrite = 5 * time.Second
-	// tcpConnections bounds the connections on one address; more are closed at once.
-	tcpConnections = 4096
 	// acceptRetry is how long no connection is taken after one could not be.
 	acceptRetry = 10 * time.Millisecond
 )
 
 // serveTCP answers on every connection that comes in, until the listener is closed.
 func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
-	room := make(chan struct{}, tcpConnections)
+	open := newCrowd(tcpConnections, tcpPerSource)
 	var connections sync.WaitGroup
 	defer connections.Wait()
 	for {
@@ -42,15 +40,12 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
 			}
 			continue
 		}
-		select {
-		case room <- struct{}{}:
-			connections.Go(func() {
-				defer func() { <-room }()
-				s.serveConn(ctx, conn)
-			})
-		default:
-			_ = conn.Close()
-		}
+		source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
+		guest := open.enter(source, time.Now(), func() { _ = conn.Close() })
+		connections.Go(func() {
+			defer open.leave(guest)
+			s.serveConn(ctx, conn, source, guest)
+		})
 	}
 }
 
@@ -62,6 +57,7 @@ const tcpReplies = 16 << 10
 type connection struct {
 	server  *Server
 	conn    net.Conn
+	guest   *guest
 	source  netip.Addr
 	reader  *bufio.Reader
 	packet  []byte // the request that is being answered
@@ -70,11 +66,11 @@ type connection struct {
 
 // serveConn answers the requests of one connection in the order in which they come, until the client closes it,
 // falls silent or sends what is no request.
-func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
+func (s *Server) serveConn(ctx context.Context, conn net.Conn, source netip.Addr, guest *guest) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	defer conn.Close()
-	c := &connection{server: s, conn: conn, source: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr(), reader: bufio.NewReaderSize(conn, 2048)}
+	c := &connection{server: s, conn: conn, source: source, guest: guest, reader: bufio.NewReaderSize(conn, 2048)}
 	for c.next() && c.answer() {
 	}
 	_ = c.flush() // what was asked before the client closed its side
@@ -103,8 +99,9 @@ func (c *connection) whole() bool {
 
 // answer answers the request that was read. It gives false for what is none, and when the client is gone.
 func (c *connection) answer() (ok bool) {
-	snapshot := c.server.snapshot()
-	req := Request{Packet: c.packet, Source: c.source, Stream: true, Now: time.Now(), Seed: rand.Uint64()}
+	snapshot, now := c.server.snapshot(), time.Now()
+	c.guest.heardAt(now)
+	req := Request{Packet: c.packet, Source: c.source, Stream: true, Now: now, Seed: rand.Uint64()}
 	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
 		for message := range messages {
 			c.replies = append(binary.BigEndian.AppendUint16(c.replies, uint16(len(message))), message...)
