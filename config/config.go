@@ -252,7 +252,14 @@ type Service struct {
 	Pick         Pick
 	AllDown      AllDown
 	MaxAddresses int
+	HTTPS        *HTTPS // nil: the service answers no HTTPS questions
 	At           []Member
+}
+
+// HTTPS is what a service's HTTPS records tell beside the addresses (RFC 9460).
+type HTTPS struct {
+	ALPN []string // protocols, the preferred first
+	Port uint16   // 0: the usual one
 }
 
 // Member is a place's part in a service.

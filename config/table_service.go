@@ -19,8 +19,17 @@ func serviceForm() form[Service] {
 			word(choice[Pick]{"weighted", PickWeighted}, choice[Pick]{"hash", PickHash}), func(s *Service) *Pick { return &s.Pick }).or("weighted"),
 		key("all_down", "What is answered when nothing serves: as if all were up, no data, SERVFAIL, or these addresses.", allDownForm(), func(s *Service) *AllDown { return &s.AllDown }).or("serve"),
 		key("max_addresses", "Most addresses in one answer.", number[int](1, 255), func(s *Service) *int { return &s.MaxAddresses }).or("16"),
+		key("https", "Give HTTPS records (RFC 9460), with the addresses that the client gets as their hints.", httpsForm(), func(s *Service) **HTTPS { return &s.HTTPS }),
 		key("at", "Places that give this service, and their addresses.", atForm(), func(s *Service) *[]Member { return &s.At }).required(),
 	)
+}
+
+// httpsForm keeps nil where the key is not given.
+func httpsForm() form[*HTTPS] {
+	return optional(object("alpn, port",
+		key("alpn", "Protocols that are spoken there, the preferred first.", setOf("protocols", 1, text("a protocol such as h2", `^[!-~]{1,32}$`)), func(h *HTTPS) *[]string { return &h.ALPN }).required(),
+		key("port", "Port of the service. Default: the one of the URL.", number[uint16](1, 65535), func(h *HTTPS) *uint16 { return &h.Port }),
+	))
 }
 
 // maxTTL is the largest TTL (RFC 2181, 8).

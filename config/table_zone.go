@@ -33,12 +33,17 @@ func transferForm() form[*Transfer] {
 	transfer.takes = isMapping
 	transfer.schema.Type = jsonTypes(isMapping)
 	transfer.schema.MinProperties = 1
-	return form[*Transfer]{
-		takes: transfer.takes, noun: transfer.noun, schema: transfer.schema,
-		read: func(r *reader, n *node, to **Transfer) {
-			var t Transfer
-			transfer.read(r, n, &t)
-			*to = &t
+	return optional(transfer)
+}
+
+// optional keeps nil where the key is not given.
+func optional[T any](f form[T]) form[*T] {
+	return form[*T]{
+		takes: f.takes, noun: f.noun, schema: f.schema,
+		read: func(r *reader, n *node, to **T) {
+			var value T
+			f.read(r, n, &value)
+			*to = &value
 		},
 	}
 }
@@ -59,14 +64,7 @@ func soaForm() form[*SOA] {
 		key("expire", "Seconds after which a secondary gives up.", seconds(1, maxTTL), func(s *SOA) *uint32 { return &s.Expire }).or("604800"),
 		key("minimum", "TTL in seconds of denials (RFC 2308).", seconds(0, maxTTL), func(s *SOA) *uint32 { return &s.Minimum }).or("60"),
 	)
-	return form[*SOA]{
-		takes: soa.takes, noun: soa.noun, schema: soa.schema,
-		read: func(r *reader, n *node, to **SOA) {
-			var s SOA
-			soa.read(r, n, &s)
-			*to = &s
-		},
-	}
+	return optional(soa)
 }
 
 func recordsForm() form[Zone] {

@@ -98,6 +98,12 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 		l.steer(name, node.Service)
 		return "", false
 	}
+	if node.Service >= 0 && l.q.rrtype == dns.TypeHTTPS {
+		if binding := l.s.Policy().Service(node.Service).HTTPS(); binding != nil {
+			l.bind(name, node.Service, binding)
+			return "", false
+		}
+	}
 	if set, ok := node.Set(l.q.rrtype); ok {
 		l.w.set(l.z, name, set, set.TTL)
 		if zone.Points(set.Type) {
@@ -117,14 +123,10 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 	return "", false
 }
 
-// steer answers from a service: the addresses that this client gets.
-func (l *lookup) steer(name zone.Name, service int) {
+// decide asks for the places of this client, in one family. It gives false when the service wants to fail.
+func (l *lookup) decide(service int, family steer.Family) (d steer.Decision, ok bool) {
 	l.client = l.s.Client(l.req.Source, l.q.subnet)
-	query := steer.Query{Service: service, Client: l.client, Family: steer.IPv4, Seed: l.req.Seed}
-	if l.q.rrtype == dns.TypeAAAA {
-		query.Family = steer.IPv6
-	}
-	d := steer.Decide(l.s, query)
+	d = steer.Decide(l.s, steer.Query{Service: service, Client: l.client, Family: family, Seed: l.req.Seed})
 	l.service, l.placed, l.span = service, d.Placed, d.Span
 	if d.Placed == steer.PlacedAllDown {
 		l.extended = edeAllDown
@@ -132,6 +134,38 @@ func (l *lookup) steer(name zone.Name, service int) {
 	if d.Servfail {
 		l.rcode = dns.RcodeServerFailure
 		l.authoritative = false
+	}
+	return d, !d.Servfail
+}
+
+// bind answers from a service with an HTTPS record, whose hints are the addresses that this client gets.
+func (l *lookup) bind(name zone.Name, service int, binding *steer.Binding) {
+	var hints [2][]netip.Addr
+	var rooms [2][config.MaxAddresses]netip.Addr
+	ttl := forever
+	for _, family := range [...]steer.Family{steer.IPv4, steer.IPv6} {
+		d, ok := l.decide(service, family)
+		if !ok {
+			return
+		}
+		hints[family] = d.Addresses(l.s, service, rooms[family][:0])
+		ttl = min(ttl, d.TTL)
+	}
+	if len(hints[steer.IPv4])+len(hints[steer.IPv6]) == 0 {
+		l.deny(ttl)
+		return
+	}
+	l.w.binding(name, ttl, binding, hints[steer.IPv4], hints[steer.IPv6])
+}
+
+// steer answers from a service: the addresses that this client gets.
+func (l *lookup) steer(name zone.Name, service int) {
+	family := steer.IPv4
+	if l.q.rrtype == dns.TypeAAAA {
+		family = steer.IPv6
+	}
+	d, ok := l.decide(service, family)
+	if !ok {
 		return
 	}
 	var room [config.MaxAddresses]netip.Addr

@@ -96,7 +96,7 @@ func (l *lookup) opt() {
 	l.w.counts[additional]++
 }
 
-// option writes what stands before an option's data.
+// option writes what stands before the data of an option, or of a service parameter: its key and length.
 func option(b []byte, code uint16, size int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(b, code), uint16(size))
 }

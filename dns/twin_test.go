@@ -113,6 +113,8 @@ func (w *twin) step(name zone.Name) (zone.Name, bool) {
 	switch own := w.records(node, w.q.Qtype, name); {
 	case node.Service >= 0 && (w.q.Qtype == mdns.TypeA || w.q.Qtype == mdns.TypeAAAA):
 		w.decide(name, node.Service)
+	case node.Service >= 0 && w.q.Qtype == mdns.TypeHTTPS && w.s.Policy().Service(node.Service).HTTPS() != nil:
+		w.bind(name, node.Service)
 	case own != nil:
 		w.m.Answer = append(w.m.Answer, own...)
 		w.point(own)
@@ -163,6 +165,43 @@ func (w *twin) decide(name zone.Name, service int) {
 		}
 		w.m.Answer = append(w.m.Answer, rr)
 	}
+}
+
+// bind makes the HTTPS record out of the answers to the questions for addresses.
+func (w *twin) bind(name zone.Name, service int) {
+	records := map[uint16][]mdns.RR{}
+	for _, w.q.Qtype = range []uint16{mdns.TypeA, mdns.TypeAAAA} {
+		before, denied := len(w.m.Answer), w.m.Ns
+		w.decide(name, service)
+		records[w.q.Qtype] = slices.Clone(w.m.Answer[before:])
+		w.m.Answer, w.m.Ns = w.m.Answer[:before], denied
+	}
+	binding := w.s.Policy().Service(service).HTTPS()
+	rr := &mdns.HTTPS{SVCB: mdns.SVCB{Hdr: mdns.RR_Header{Name: name.String(), Rrtype: mdns.TypeHTTPS, Class: mdns.ClassINET}, Priority: 1, Target: "."}}
+	alpn := new(mdns.SVCBAlpn)
+	for wire := binding.ALPN; len(wire) > 0; wire = wire[1+wire[0]:] {
+		alpn.Alpn = append(alpn.Alpn, string(wire[1:1+wire[0]]))
+	}
+	rr.Value = append(rr.Value, alpn)
+	if binding.Port > 0 {
+		rr.Value = append(rr.Value, &mdns.SVCBPort{Port: binding.Port})
+	}
+	ipv4, ipv6 := new(mdns.SVCBIPv4Hint), new(mdns.SVCBIPv6Hint)
+	for _, a := range records[mdns.TypeA] {
+		ipv4.Hint = append(ipv4.Hint, a.(*mdns.A).A)
+		rr.Hdr.Ttl = a.Header().Ttl
+	}
+	for _, a := range records[mdns.TypeAAAA] {
+		ipv6.Hint = append(ipv6.Hint, a.(*mdns.AAAA).AAAA)
+		rr.Hdr.Ttl = a.Header().Ttl
+	}
+	if len(ipv4.Hint) > 0 {
+		rr.Value = append(rr.Value, ipv4)
+	}
+	if len(ipv6.Hint) > 0 {
+		rr.Value = append(rr.Value, ipv6)
+	}
+	w.m.Answer = append(w.m.Answer, rr)
 }
 
 func (w *twin) deny(ttl uint32) {

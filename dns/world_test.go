@@ -26,9 +26,9 @@ sites: {s: {}}
 partners: {p: {site: s, networks: [203.0.113.0/24]}}
 services:
   web:  {ttl: 300, steer: [datacenters], at: {a: [192.0.2.1, "2001:db8::1"]}}
-  four: {steer: [datacenters], at: {a: [192.0.2.4]}}
-  cdn:  {ttl: 20, at: {a: [192.0.2.1], s: [198.51.100.1, 198.51.100.2]}}
-  dead: {steer: [datacenters], all_down: [192.0.2.66], at: {a: [192.0.2.6]}}
+  four: {steer: [datacenters], https: {alpn: [h2]}, at: {a: [192.0.2.4]}}
+  cdn:  {ttl: 20, https: {alpn: [h3, h2], port: 8443}, at: {a: [192.0.2.1], s: [198.51.100.1, 198.51.100.2]}}
+  dead: {steer: [datacenters], https: {alpn: [h2]}, all_down: [192.0.2.66], at: {a: [192.0.2.6]}}
   many: {steer: [datacenters], answer: all, max_addresses: 32, at: {a: [MANY]}}
 drains: [{target: a, service: dead, hard: true}]
 zones:

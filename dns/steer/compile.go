@@ -105,6 +105,12 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		name: s.Name, ttl: s.TTL, ttlMin: s.TTLMin, stages: s.Steer, mapName: s.Map, view: -1, answer: s.Answer,
 		pick: s.Pick, allDown: s.AllDown, maxAddresses: s.MaxAddresses,
 	}
+	if s.HTTPS != nil {
+		svc.https = &Binding{Port: s.HTTPS.Port}
+		for _, protocol := range s.HTTPS.ALPN {
+			svc.https.ALPN = append(append(svc.https.ALPN, byte(len(protocol))), protocol...)
+		}
+	}
 	for _, m := range s.At {
 		p, ok := c.places[m.Place]
 		if !ok {
@@ -193,8 +199,13 @@ func (c *compiler) problem(path, message string) {
 	c.problems = append(c.problems, config.Problem{Pos: c.cfg.At(path), Path: path, Message: message})
 }
 
-// gives is the record types that a service's name answers by itself.
-var gives = []uint16{zone.TypeA, zone.TypeAAAA}
+// gives is the record types that the service's name answers by itself.
+func (svc *Service) gives() []uint16 {
+	if svc.https != nil {
+		return []uint16{zone.TypeA, zone.TypeAAAA, zone.TypeHTTPS}
+	}
+	return []uint16{zone.TypeA, zone.TypeAAAA}
+}
 
 func (c *compiler) compileZones() {
 	for _, z := range c.cfg.Zones {
@@ -212,7 +223,7 @@ func (c *compiler) compileZones() {
 		}
 		for _, s := range z.Services {
 			if i, ok := c.services[s.Service]; ok {
-				spec.Services = append(spec.Services, zone.ServiceName{Name: s.Name, Service: i, Pinned: s.Service, Gives: gives})
+				spec.Services = append(spec.Services, zone.ServiceName{Name: s.Name, Service: i, Pinned: s.Service, Gives: c.policy.services[i].gives()})
 			}
 		}
 		built, problems := zone.Build(spec)

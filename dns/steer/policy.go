@@ -67,6 +67,7 @@ type Service struct {
 	pick         config.Pick
 	allDown      config.AllDown
 	maxAddresses int
+	https        *Binding  // nil: no HTTPS records
 	members      []member  // sorted by place
 	at           []placeID // those of members
 	datacenters  list      // one tier
@@ -76,6 +77,15 @@ type Service struct {
 
 // Name is the service's name in the configuration.
 func (svc *Service) Name() string { return svc.name }
+
+// Binding is what a service's HTTPS records tell beside the addresses (RFC 9460).
+type Binding struct {
+	ALPN []byte // protocols in wire form, each behind its length
+	Port uint16 // 0: the usual one
+}
+
+// HTTPS is what the service's HTTPS records tell; nil when it has none.
+func (svc *Service) HTTPS() *Binding { return svc.https }
 
 // TTL is the service's own TTL in seconds: that of answers while every window is clean.
 func (svc *Service) TTL() uint32 { return svc.ttl }

@@ -8,8 +8,9 @@ import (
 
 // Record types that others need a name for.
 const (
-	TypeA    = dns.TypeA
-	TypeAAAA = dns.TypeAAAA
+	TypeA     = dns.TypeA
+	TypeAAAA  = dns.TypeAAAA
+	TypeHTTPS = dns.TypeHTTPS
 )
 
 // TypeWord names a record type, as "MX" or "TYPE65534" (RFC 3597 section 5).
