@@ -41,7 +41,7 @@ type gobgp struct {
 // event is one thing that happened to one neighbour: routes, an End-of-RIB or a new state.
 type event struct {
 	address  netip.Addr
-	changes  []wire.Change
+	paths    []*api.Path // of one UPDATE; they are read by another goroutine than gobgp makes them in
 	endOfRIB bool
 	ipv6     bool // family of the End-of-RIB
 	state    state
@@ -168,10 +168,10 @@ func (g *gobgp) watch(ctx context.Context, events chan<- event) error {
 	}
 	err := g.server.WatchEvent(ctx, request, func(r *api.WatchEventResponse) {
 		if p := r.GetPeer(); p != nil {
-			g.peerEvent(p, hand)
+			peerEvent(p, hand)
 		}
 		if t := r.GetTable(); t != nil {
-			g.tableEvent(t.GetPaths(), hand)
+			tableEvent(t.GetPaths(), hand)
 		}
 	})
 	if err != nil {
@@ -182,7 +182,7 @@ func (g *gobgp) watch(ctx context.Context, events chan<- event) error {
 
 // peerEvent hands on a change of state. The event of a removed neighbour is none: it comes when the
 // address may already be another's.
-func (g *gobgp) peerEvent(e *api.WatchEventResponse_PeerEvent, hand func(event)) {
+func peerEvent(e *api.WatchEventResponse_PeerEvent, hand func(event)) {
 	address, err := netip.ParseAddr(e.GetPeer().GetState().GetNeighborAddress())
 	if err != nil || e.GetType() != api.WatchEventResponse_PeerEvent_STATE {
 		return
@@ -209,30 +209,25 @@ func stateOf(p *api.Peer) state {
 }
 
 // tableEvent hands on the paths of one UPDATE, or an End-of-RIB, which comes as a path without NLRI.
-func (g *gobgp) tableEvent(paths []*api.Path, hand func(event)) {
-	var e event
-	for _, p := range paths {
-		address, err := netip.ParseAddr(p.GetNeighborIp())
-		if err != nil {
-			continue
-		}
-		e.address = address
-		if p.GetNlri() == nil {
-			hand(event{address: address, endOfRIB: true, ipv6: p.GetFamily().GetAfi() == api.Family_AFI_IP6})
-			continue
-		}
-		if c, ok := changeOf(p, g.asn); ok {
-			e.changes = append(e.changes, c)
-		}
+func tableEvent(paths []*api.Path, hand func(event)) {
+	if len(paths) == 0 {
+		return
 	}
-	if len(e.changes) > 0 {
-		hand(e)
+	first := paths[0]
+	address, err := netip.ParseAddr(first.GetNeighborIp())
+	switch {
+	case err != nil:
+	case first.GetNlri() == nil:
+		hand(event{address: address, endOfRIB: true, ipv6: first.GetFamily().GetAfi() == api.Family_AFI_IP6})
+	default:
+		hand(event{address: address, paths: paths})
 	}
 }
 
 // routes gives what the neighbour announces at this moment.
 func (g *gobgp) routes(n wire.Neighbour) ([]wire.Change, error) {
 	var all []wire.Change
+	reader := pathReader{ourASN: g.asn}
 	for _, afi := range []api.Family_Afi{api.Family_AFI_IP, api.Family_AFI_IP6} {
 		if afi == api.Family_AFI_IP && !n.IPv4 || afi == api.Family_AFI_IP6 && !n.IPv6 {
 			continue
@@ -240,11 +235,7 @@ func (g *gobgp) routes(n wire.Neighbour) ([]wire.Change, error) {
 		request := &api.ListPathRequest{TableType: api.TableType_ADJ_IN, Name: n.Address.String(),
 			Family: &api.Family{Afi: afi, Safi: api.Family_SAFI_UNICAST}}
 		err := g.server.ListPath(context.Background(), request, func(d *api.Destination) {
-			for _, p := range d.GetPaths() {
-				if c, ok := changeOf(p, g.asn); ok {
-					all = append(all, c)
-				}
-			}
+			all = append(all, reader.changes(d.GetPaths())...)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("list routes of %s: %w", n.Address, err)

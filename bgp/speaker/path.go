@@ -1,9 +1,12 @@
 package speaker
 
 import (
+	"bytes"
 	"net/netip"
+	"slices"
 
 	api "github.com/osrg/gobgp/v3/api"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"gslb/bgp/wire"
 )
@@ -11,8 +14,28 @@ import (
 // defaultLocalPref is the preference of a route that carries none we may heed.
 const defaultLocalPref = 100
 
-// changeOf reads one of gobgp's paths; false if it is none of unicast IPv4 or IPv6.
-func changeOf(p *api.Path, ourASN uint32) (wire.Change, bool) {
+// pathReader reads gobgp's paths. It remembers the attributes that it read last: the paths of one
+// UPDATE have the same ones, and reading them is the greater part of the work.
+type pathReader struct {
+	ourASN     uint32
+	attributes []*anypb.Any
+	source     uint32 // AS of the peer that they came from
+	path       wire.Path
+	ok         bool // what they say of a path can be read
+}
+
+// changes reads the paths that are of unicast IPv4 or IPv6.
+func (r *pathReader) changes(paths []*api.Path) []wire.Change {
+	all := make([]wire.Change, 0, len(paths))
+	for _, p := range paths {
+		if c, ok := r.change(p); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (r *pathReader) change(p *api.Path) (wire.Change, bool) {
 	var nlri api.IPAddressPrefix
 	if !p.GetNlri().MessageIs(&nlri) || p.GetNlri().UnmarshalTo(&nlri) != nil {
 		return wire.Change{}, false
@@ -29,9 +52,19 @@ func changeOf(p *api.Path, ourASN uint32) (wire.Change, bool) {
 	if c.Withdraw {
 		return c, true
 	}
-	path, ok := pathOf(p, ourASN)
-	c.Path = path
-	return c, ok
+	if r.attributes == nil || r.source != p.GetSourceAsn() || !slices.EqualFunc(r.attributes, p.GetPattrs(), sameAttribute) {
+		r.attributes, r.source = p.GetPattrs(), p.GetSourceAsn()
+		r.path, r.ok = pathOf(p, r.ourASN)
+	}
+	c.Path = r.path
+	return c, r.ok
+}
+
+// sameAttribute tells whether two attributes say the same of a path. What MP_REACH_NLRI has beside its
+// prefix, the next hop, says nothing.
+func sameAttribute(a, b *anypb.Any) bool {
+	return a.GetTypeUrl() == b.GetTypeUrl() &&
+		(bytes.Equal(a.GetValue(), b.GetValue()) || a.MessageIs((*api.MpReachNLRIAttribute)(nil)))
 }
 
 // pathOf reads the attributes that steering needs. gobgp has already merged AS4_PATH into AS_PATH.

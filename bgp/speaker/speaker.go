@@ -41,10 +41,11 @@ type speaker struct {
 	events   chan event
 	lingered *time.Timer // runs while some peer has changes not told yet
 
-	gobgp *gobgp // nil before the first Configure
-	asn   uint32
-	id    netip.Addr
-	peers map[netip.Addr]*peer
+	gobgp  *gobgp // nil before the first Configure
+	reader pathReader
+	asn    uint32
+	id     netip.Addr
+	peers  map[netip.Addr]*peer
 
 	// added counts, by address, the neighbours added that gobgp has not told as fresh yet. Until it
 	// has told the last one, its events are about those that had the address before.
@@ -145,7 +146,7 @@ func (s *speaker) restart(c wire.Configure) error {
 	if err != nil {
 		return err
 	}
-	s.gobgp, s.asn, s.id = g, c.ASN, c.RouterID
+	s.gobgp, s.reader, s.asn, s.id = g, pathReader{ourASN: c.ASN}, c.ASN, c.RouterID
 	return s.out.Write(wire.Listening{Port: g.port})
 }
 
@@ -185,7 +186,7 @@ func (s *speaker) event(e event) error {
 	case e.endOfRIB:
 		return cmp.Or(s.tell(p), s.out.Write(wire.EndOfRIB{Neighbour: p.ID, IPv6: e.ipv6}))
 	}
-	return s.learn(p, e.changes)
+	return s.learn(p, s.reader.changes(e.paths))
 }
 
 func (s *speaker) enter(p *peer, st state) error {
@@ -226,6 +227,9 @@ func (s *speaker) down(p *peer, r wire.Reason) error {
 
 // learn keeps changes until there are enough of them, or they have waited long enough.
 func (s *speaker) learn(p *peer, changes []wire.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
 	if !s.waiting() {
 		s.lingered.Reset(linger)
 	}
