@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-// quiet is how long a peer has to be silent after its first routes for its initial announcement to
-// count as complete: not every speaker tells the end of it (RFC 4724).
-const quiet = time.Second
-
-// longestSync is how long first routes are held back from a peer that neither tells their end nor
-// falls silent.
-const longestSync = 10 * time.Second
-
 // Tick does what is due: initial announcements that have fallen silent count, and stale routes
 // whose time has run out leave. It gives the time of the next thing to do; zero for none.
 func (r *RIB) Tick(now time.Time) (next time.Time) {
@@ -22,7 +14,7 @@ func (r *RIB) Tick(now time.Time) (next time.Time) {
 	defer r.mu.Unlock()
 	for i, s := range r.sources {
 		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
-			r.publish(r.settled(i, now))
+			r.publish(r.settled(i))
 		}
 		r.expire(i, now)
 		dues := []time.Time{s.quietAt()}
@@ -52,17 +44,6 @@ func (r *RIB) expire(i int, now time.Time) {
 	if len(over) > 0 {
 		r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) }))
 	}
-}
-
-// quietAt is when the source's first routes count although their end was not told; zero: never.
-func (s *source) quietAt() time.Time {
-	if !s.syncing || s.began.IsZero() {
-		return time.Time{}
-	}
-	if most := s.began.Add(longestSync); s.heard.Add(quiet).After(most) {
-		return most
-	}
-	return s.heard.Add(quiet)
 }
 
 // Run does what is due, when it is due, until the context ends.

@@ -37,10 +37,11 @@ type source struct {
 	losses  []loss    // lost sessions whose routes may still be there, stale
 	syncing bool      // its first routes of this session are held back
 	began   time.Time // when the first of them came; zero: none has
-	heard   time.Time // when the last of them came
-	pending []wire.Change
-	ended   [2]bool // families whose end-of-RIB came
-	begins  [2]bool // families that the session carries
+	heard   time.Time // when they last were much more than before
+	counted int       // so many they were then
+	pending []edit    // judged by what is believed now
+	ended   [2]bool   // families whose end-of-RIB came
+	begins  [2]bool   // families that the session carries
 }
 
 // loss is the end of a session by nobody's will.
@@ -86,6 +87,7 @@ func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 			s.forget()
 		}
 	}
+	r.reconsider()
 	edits = append(edits, r.revive(now)...)
 	old := r.Latest()
 	t := old.swept(0, r.states(), r.keeps).edited(0, edits, r.states())
@@ -119,6 +121,7 @@ func (r *RIB) Validate(vrps *rpki.Set) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.vrps = vrps
+	r.reconsider()
 	old := r.Latest()
 	t := old.swept(0, r.states(), func(p netip.Prefix, c *claim) bool {
 		if s := r.sources[c.peer]; s.wanted && s.address.IsValid() {
@@ -215,7 +218,7 @@ func (r *RIB) Up(p Peer, ipv4, ipv6 bool, now time.Time) {
 		return
 	}
 	s.up, s.session = true, s.session+1
-	s.syncing, s.began, s.pending = true, time.Time{}, nil
+	s.syncing, s.began, s.counted, s.pending = true, time.Time{}, 0, nil
 	s.ended, s.begins = [2]bool{}, [2]bool{ipv4, ipv6}
 	r.publish(r.Latest().edited(0, nil, r.states()))
 }
@@ -232,16 +235,12 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	}
 	limit := r.partners[s.partner].Accept.MaxPrefixes
 	if s.syncing {
-		if s.began.IsZero() {
-			s.began = now
-		}
-		s.pending, s.heard = append(s.pending, changes...), now
-		signal(r.wake)
-		if len(s.pending) <= limit || announced(s.pending) <= limit {
-			return true
-		}
+		ok = r.hold(i, changes, limit, now)
 	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
 		r.publish(t)
+		ok = true
+	}
+	if ok {
 		return true
 	}
 	r.lose(s, now)
@@ -262,34 +261,24 @@ func (t *Table) said(source int, session uint16) int {
 	return n
 }
 
-// announced counts the routes that remain of changes.
-func announced(changes []wire.Change) int {
-	type route struct {
-		prefix netip.Prefix
-		id     uint32
-	}
-	routes := map[route]bool{}
-	for _, c := range changes {
-		if c.Withdraw {
-			delete(routes, route{c.Prefix, c.PathID})
-		} else {
-			routes[route{c.Prefix, c.PathID}] = true
-		}
-	}
-	return len(routes)
-}
-
-// edits judges changes of a source.
+// edits judges changes of a source. The routes of one UPDATE follow each other and have one path.
 func (r *RIB) edits(i int, changes []wire.Change, now time.Time) []edit {
 	s := r.sources[i]
 	partner := r.partners[s.partner]
 	edits := make([]edit, len(changes))
-	for j, c := range changes {
+	var last *wire.Path
+	var path Path
+	var handle unique.Handle[Path]
+	for j := range changes {
+		c := &changes[j]
 		e := edit{prefix: c.Prefix, withdraw: c.Withdraw, claim: claim{peer: uint16(i), pathID: c.PathID}}
 		if !c.Withdraw {
-			path := pathOf(c.Path)
+			if last == nil || !last.Equal(&c.Path) {
+				last, path = &c.Path, pathOf(c.Path)
+				handle = unique.Make(path)
+			}
 			preference, refused := partner.judge(c.Prefix, path, r.vrps)
-			e.claim.path, e.claim.preference, e.claim.refused = unique.Make(path), preference, refused.number()
+			e.claim.path, e.claim.preference, e.claim.refused = handle, preference, refused.number()
 			e.claim.since, e.claim.session = uint32(now.Unix()), s.session
 		}
 		edits[j] = e
@@ -314,17 +303,9 @@ func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 	if s.begins[0] && !s.ended[0] || s.begins[1] && !s.ended[1] {
 		return
 	}
-	t := r.settled(i, now)
+	t := r.settled(i)
 	s.losses = nil
 	r.publish(t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session }))
-}
-
-// settled gives the table with what was held back of a source.
-func (r *RIB) settled(i int, now time.Time) *Table {
-	s := r.sources[i]
-	t := r.Latest().edited(0, r.edits(i, s.pending, now), r.states())
-	s.syncing, s.pending = false, nil
-	return t
 }
 
 // Down ends a session. What the peer had announced leaves at once when that was somebody's will,

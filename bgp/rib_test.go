@@ -125,9 +125,7 @@ func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
 		s := newStory(t, nil)
 		s.rib.Up(s.a, true, false, s.now)
 		s.after(10 * time.Second)
-		s.announce(s.a, "203.0.113.0/24")
-		s.after(900 * time.Millisecond)
-		s.announce(s.a, "203.0.112.0/24")
+		s.announce(s.a, "203.0.113.0/24 203.0.112.0/24")
 		s.after(900 * time.Millisecond)
 		s.want("")
 		s.after(100 * time.Millisecond)
@@ -201,17 +199,66 @@ func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {
 	s.want("203.0.113.0/24=9")
 }
 
-func TestFirstRoutesOfAPeerThatNeverFallsSilentCount(t *testing.T) {
-	s := newStory(t, nil)
+func TestFirstRoutesOfAPeerThatNeverEndsCountInTheEnd(t *testing.T) {
+	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes, p.Accept.IPv4.Max = 1<<20, 32 })
 	s.rib.Up(s.a, true, false, s.now)
+	sent := 0
+	more := func() {
+		n := max(trickle, sent/50)
+		changes := make([]wire.Change, n)
+		for i := range changes {
+			sent++
+			changes[i].Prefix = netip.PrefixFrom(netip.AddrFrom4([4]byte{60, byte(sent >> 16), byte(sent >> 8), byte(sent)}), 32)
+			changes[i].Path = wire.Path{Origin: 64501, NeighbourASN: 64501}
+		}
+		s.rib.Routes(s.a, changes, s.now)
+	}
 	for range 2*longestSync/quiet - 1 {
-		s.announce(s.a, "203.0.113.0/24")
+		more()
 		s.after(quiet / 2)
 	}
 	s.want("")
-	s.announce(s.a, "203.0.113.0/24")
+	more()
 	s.after(quiet / 2)
-	s.want("203.0.113.0/24=9")
+	if got := s.rib.Latest().Len(); got != sent {
+		t.Errorf("%d prefixes count, want %d", got, sent)
+	}
+}
+
+// A peer with a large table changes some of it every second, and may not tell the end of its first routes.
+func TestFirstRoutesCountWhileFewOfThemGoOnChanging(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.a, true, false, s.now)
+	s.announce(s.a, "203.0.112.0/24")
+	for range 3 {
+		s.after(quiet / 4)
+		s.announce(s.a, "203.0.113.0/24 203.0.114.0/24")
+		s.want("")
+	}
+	s.after(quiet / 4)
+	s.want("203.0.112.0/24=9 203.0.113.0/24=9 203.0.114.0/24=9")
+}
+
+func TestAPeerThatSaysFirstRoutesAgainAndAgainIsHeldBackNoLonger(t *testing.T) {
+	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes = 3 })
+	s.rib.Up(s.a, true, false, s.now)
+	s.announce(s.a, "203.0.112.0/24 203.0.113.0/24")
+	s.want("")
+	if !s.announce(s.a, "203.0.112.0/24 203.0.113.0/24") {
+		t.Error("two prefixes of three were too many")
+	}
+	s.want("203.0.112.0/24=9 203.0.113.0/24=9")
+}
+
+func TestFirstRoutesAreJudgedByWhatIsBelievedWhenTheyCount(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.a, true, false, s.now)
+	s.announce(s.a, "203.0.112.0/24 198.51.100.0/24")
+	sibtel := believing("sibtel")
+	sibtel.Accept.Within = []netip.Prefix{netip.MustParsePrefix("203.0.112.0/20")}
+	s.rib.Apply([]Partner{sibtel, believing("uralnet")}, []Peer{s.a, s.b, s.c}, s.now)
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.want("203.0.112.0/24=9")
 }
 
 // A session without routes, as one that is only beginning, keeps its place when others come before it.

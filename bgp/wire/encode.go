@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"net/netip"
-	"slices"
 	"time"
 )
 
@@ -122,7 +121,7 @@ func (m Routes) appendUntil(b []byte, length int) ([]byte, int) {
 
 // appendTo writes the change; last is the path of the nearest announcement before it, or nil.
 func (c *Change) appendTo(b []byte, last *Path) []byte {
-	same := !c.Withdraw && last != nil && last.equal(&c.Path)
+	same := !c.Withdraw && last != nil && last.Equal(&c.Path)
 	b = append(b, bit(c.Prefix.Addr().Is6(), changeIPv6)|bit(c.Withdraw, changeWithdraw)|
 		bit(c.PathID != 0, changePathID)|bit(same, changeSamePath)|
 		bit(!c.Withdraw && !same && c.Path.Loop, changeLoop))
@@ -136,12 +135,6 @@ func (c *Change) appendTo(b []byte, last *Path) []byte {
 		return b
 	}
 	return c.Path.appendTo(b)
-}
-
-func (p *Path) equal(o *Path) bool {
-	return p.Origin == o.Origin && p.PathLength == o.PathLength && p.NeighbourASN == o.NeighbourASN &&
-		p.MED == o.MED && p.LocalPref == o.LocalPref && p.Loop == o.Loop &&
-		slices.Equal(p.Communities, o.Communities) && slices.Equal(p.Large, o.Large)
 }
 
 // appendTo writes everything but Loop. Communities are four octets each: their values fill them.

@@ -3,6 +3,7 @@ package wire
 import (
 	"log/slog"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -193,6 +194,13 @@ type Path struct {
 	Loop         bool   // our own ASN stands in the AS_PATH: the route must not be used (RFC 4271 section 9.1.2)
 	Communities  []uint32
 	Large        [][3]uint32
+}
+
+// Equal tells whether two paths say the same.
+func (p *Path) Equal(o *Path) bool {
+	return p.Origin == o.Origin && p.PathLength == o.PathLength && p.NeighbourASN == o.NeighbourASN &&
+		p.MED == o.MED && p.LocalPref == o.LocalPref && p.Loop == o.Loop &&
+		slices.Equal(p.Communities, o.Communities) && slices.Equal(p.Large, o.Large)
 }
 
 // EndOfRIB tells that the neighbour finished its first announcement of a family (RFC 4724 section

@@ -1,0 +1,89 @@
+package bgp
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb/bgp/wire"
+)
+
+// When a peer's first routes count although it did not tell their end (RFC 4724).
+const (
+	// quiet is how long they must not have grown.
+	quiet = time.Second
+	// trickle is by how many they have to be more to have grown; of many, by a hundredth. A peer with a full
+	// table has some change every second, and would never be quiet otherwise.
+	trickle = 100
+	// longestSync is how long they are held back at most, while they go on growing.
+	longestSync = time.Minute
+)
+
+// hold keeps first routes back. It says false when the peer has announced more than it may. One that says
+// so much of few routes is done with its first announcement.
+func (r *RIB) hold(i int, changes []wire.Change, limit int, now time.Time) (ok bool) {
+	s := r.sources[i]
+	if s.began.IsZero() {
+		s.began, s.heard = now, now
+	}
+	s.pending = append(s.pending, r.edits(i, changes, now)...)
+	if n := len(s.pending); n-s.counted >= max(trickle, n/100) {
+		s.heard, s.counted = now, n
+	}
+	signal(r.wake)
+	switch {
+	case len(s.pending) <= limit:
+	case announced(s.pending) > limit:
+		return false
+	default:
+		r.publish(r.settled(i))
+	}
+	return true
+}
+
+// announced counts the routes that remain of edits.
+func announced(edits []edit) int {
+	type route struct {
+		prefix netip.Prefix
+		id     uint32
+	}
+	routes := map[route]bool{}
+	for _, e := range edits {
+		if e.withdraw {
+			delete(routes, route{e.prefix, e.claim.pathID})
+		} else {
+			routes[route{e.prefix, e.claim.pathID}] = true
+		}
+	}
+	return len(routes)
+}
+
+// reconsider judges what is held back again.
+func (r *RIB) reconsider() {
+	for _, s := range r.sources {
+		for j := range s.pending {
+			if e := &s.pending[j]; !e.withdraw {
+				preference, refused := r.partners[s.partner].judge(e.prefix, e.claim.path.Value(), r.vrps)
+				e.claim.preference, e.claim.refused = preference, refused.number()
+			}
+		}
+	}
+}
+
+// settled gives the table with what was held back of a source.
+func (r *RIB) settled(i int) *Table {
+	s := r.sources[i]
+	t := r.Latest().edited(0, s.pending, r.states())
+	s.syncing, s.pending = false, nil
+	return t
+}
+
+// quietAt is when the source's first routes count although their end was not told; zero: never.
+func (s *source) quietAt() time.Time {
+	if !s.syncing || s.began.IsZero() {
+		return time.Time{}
+	}
+	if most := s.began.Add(longestSync); s.heard.Add(quiet).After(most) {
+		return most
+	}
+	return s.heard.Add(quiet)
+}
