@@ -15,7 +15,7 @@ import (
 
 // routeServer is a BIRD.
 type routeServer struct {
-	t       *testing.T
+	t       testing.TB
 	folder  string
 	at      netip.AddrPort // where it listens
 	cmd     *exec.Cmd
@@ -24,7 +24,7 @@ type routeServer struct {
 }
 
 // newRouteServer makes a BIRD at an address of the server's network; nothing runs before begin.
-func newRouteServer(t *testing.T, at netip.AddrPort) *routeServer {
+func newRouteServer(t testing.TB, at netip.AddrPort) *routeServer {
 	t.Helper()
 	b := &routeServer{t: t, folder: t.TempDir(), at: at, log: &output{}, program: installed(t, "bird", "bird2")}
 	t.Cleanup(func() {
@@ -37,7 +37,7 @@ func newRouteServer(t *testing.T, at netip.AddrPort) *routeServer {
 }
 
 // installed finds a daemon also where only root's PATH looks. Without it the test is skipped, or fails in CI.
-func installed(t *testing.T, program, debian string) string {
+func installed(t testing.TB, program, debian string) string {
 	t.Helper()
 	for _, path := range []string{program, "/usr/sbin/" + program, "/usr/lib/frr/" + program} {
 		if found, err := exec.LookPath(path); err == nil {
@@ -190,7 +190,7 @@ func partnerText(name, site, peer, partner string) string {
 }
 
 // beside is a server and a BIRD at its host 9, neither running yet.
-func beside(t *testing.T) (*server, *routeServer) {
+func beside(t testing.TB) (*server, *routeServer) {
 	t.Helper()
 	installed(t, "bird", "bird2")
 	s := newServer(t)
@@ -198,7 +198,7 @@ func beside(t *testing.T) (*server, *routeServer) {
 }
 
 // steered starts both, with these routes, and waits until the first is in force. It returns the session.
-func steered(t *testing.T, partner string, prefixes ...string) (*server, *routeServer, string) {
+func steered(t testing.TB, partner string, prefixes ...string) (*server, *routeServer, string) {
 	t.Helper()
 	s, b := beside(t)
 	session := b.session("gslb", s.bgp, "")

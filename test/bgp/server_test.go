@@ -54,7 +54,7 @@ func (l loopbacks) host(n byte) netip.Addr {
 }
 
 // vacant is a port of the address that nobody listens on, and that the kernel gives to nobody who asks for any.
-func vacant(t *testing.T, address netip.Addr) netip.AddrPort {
+func vacant(t testing.TB, address netip.Addr) netip.AddrPort {
 	t.Helper()
 	for range 100 {
 		const first, count = 10_000, 20_000
@@ -95,7 +95,7 @@ PARTNERS
 
 // server is a gslb that runs.
 type server struct {
-	t              *testing.T
+	t              testing.TB
 	net            loopbacks
 	folder         string
 	dns, bgp, door netip.AddrPort
@@ -104,7 +104,7 @@ type server struct {
 }
 
 // newServer makes a server of the test's own; nothing runs before begin.
-func newServer(t *testing.T) *server {
+func newServer(t testing.TB) *server {
 	t.Helper()
 	s := &server{t: t, net: newLoopbacks(), folder: t.TempDir(), log: &output{}}
 	s.bgp, s.dns, s.door = vacant(t, s.net.host(1)), vacant(t, s.net.host(1)), vacant(t, s.net.host(1))
@@ -161,7 +161,7 @@ func (s *server) begin() {
 }
 
 // serving starts a server with these partners.
-func serving(t *testing.T, partners func(s *server) string) *server {
+func serving(t testing.TB, partners func(s *server) string) *server {
 	t.Helper()
 	s := newServer(t)
 	s.configure(partners(s))
@@ -211,8 +211,8 @@ func (s *server) gslb(arguments ...string) string {
 	return string(out)
 }
 
-// ask puts a question with the client's network in it.
-func (s *server) ask(class, kind uint16, client string) (*dns.Msg, error) {
+// question asks about the client, whose network is in it.
+func question(class, kind uint16, client string) *dns.Msg {
 	address := netip.MustParseAddr(client)
 	m := new(dns.Msg)
 	m.SetQuestion("video.ok.test.", kind)
@@ -223,11 +223,16 @@ func (s *server) ask(class, kind uint16, client string) (*dns.Msg, error) {
 		subnet.Family = 2
 	}
 	m.IsEdns0().Option = append(m.IsEdns0().Option, subnet)
+	return m
+}
+
+// ask puts a question with the client's network in it.
+func (s *server) ask(class, kind uint16, client string) (*dns.Msg, error) {
 	c := dns.Client{Timeout: 2 * time.Second}
 	if class == dns.ClassCHAOS {
 		c.Net = "tcp"
 	}
-	r, _, err := c.Exchange(m, s.dns.String())
+	r, _, err := c.Exchange(question(class, kind, client), s.dns.String())
 	return r, err
 }
 
@@ -314,7 +319,7 @@ func (s *server) logs(mark int, words string) {
 }
 
 // until polls until it gets what is wanted.
-func until(t *testing.T, patience time.Duration, want string, get func() string) {
+func until(t testing.TB, patience time.Duration, want string, get func() string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		got := get()
