@@ -38,34 +38,98 @@ func (r *RIB) SaveInterval() time.Duration {
 	return shortest / often
 }
 
-// Save gives what survives a restart: the routes of all peers, in pieces that change little from one
-// time to the next. The static ones stand in the configuration, and what is refused is not kept.
+// Saved is what of a table survives a restart: the routes of all peers, in pieces by key. The static
+// ones stand in the configuration, and what is refused is not kept.
+type Saved struct {
+	Table *Table            // whose routes these are
+	Set   map[string][]byte // pieces that are new, or others than before
+	Gone  []string          // keys of pieces that are no more
+}
+
+// Save gives all that survives a restart.
 func (r *RIB) Save(now time.Time) (map[string][]byte, error) {
+	s, err := r.SaveSince(nil, now)
+	return s.Set, err
+}
+
+// SaveSince gives how what survives a restart differs from what it was with an earlier table of this RIB; with
+// nil it gives all. It costs what the pages do that the two tables do not share.
+func (r *RIB) SaveSince(old *Table, now time.Time) (Saved, error) {
 	t := r.Latest()
-	confirmed := make([]bool, len(t.peers)) // by the session of now, in part at least
-	for _, claims := range t.claims() {
-		for _, c := range claims {
-			confirmed[c.peer] = confirmed[c.peer] || !t.peers[c.peer].stale(c)
+	index, err := json.Marshal(t.sources(now))
+	if err != nil {
+		return Saved{}, fmt.Errorf("save the sources of routes: %w", err)
+	}
+	s := Saved{Table: t, Set: map[string][]byte{sourcesKey: index}}
+	var before []*page
+	if old != nil {
+		before = old.pages
+	}
+	for after := t.pages; len(before) > 0 || len(after) > 0; {
+		if len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+			before, after = before[1:], after[1:]
+			continue
+		}
+		switch order := comparePages(before, after); {
+		case order < 0:
+			s.Gone = append(s.Gone, before[0].key())
+			before = before[1:]
+		case order > 0:
+			s.put(after[0])
+			after = after[1:]
+		default:
+			s.put(after[0])
+			before, after = before[1:], after[1:]
 		}
 	}
+	return s, nil
+}
+
+// key is what a page is saved under.
+func (pg *page) key() string { return pg.prefixes[0].String() }
+
+// comparePages tells which of two lists begins with the smaller page; one that has ended does not.
+func comparePages(before, after []*page) int {
+	switch {
+	case len(before) == 0:
+		return 1
+	case len(after) == 0:
+		return -1
+	}
+	return before[0].prefixes[0].Compare(after[0].prefixes[0])
+}
+
+func (s *Saved) put(pg *page) {
+	if b := s.Table.encoded(pg); len(b) > 0 {
+		s.Set[pg.key()] = b
+		return
+	}
+	s.Gone = append(s.Gone, pg.key())
+}
+
+// sources gives the peers, and when their routes were confirmed last: now, where a session is there that
+// confirmed any of them.
+func (t *Table) sources(now time.Time) []savedSource {
 	sources := make([]savedSource, len(t.peers))
+	asked := map[uint16]bool{}
 	for i, p := range t.peers {
 		sources[i] = savedSource{p.partner, p.address, p.lost}
-		if p.up && confirmed[i] {
-			sources[i].Confirmed = now
+		if p.up && p.address.IsValid() && t.tallies[i].Received() > 0 {
+			asked[uint16(i)] = true
 		}
 	}
-	index, err := json.Marshal(sources)
-	if err != nil {
-		return nil, fmt.Errorf("save the sources of routes: %w", err)
-	}
-	saved := map[string][]byte{sourcesKey: index}
-	for _, pg := range t.pages {
-		if b := t.encoded(pg); len(b) > 0 {
-			saved[pg.prefixes[0].String()] = b
+	for _, claims := range t.claims() {
+		if len(asked) == 0 {
+			break // most often after the first pages
+		}
+		for _, c := range claims {
+			if asked[c.peer] && !t.peers[c.peer].stale(c) {
+				sources[c.peer].Confirmed = now
+				delete(asked, c.peer)
+			}
 		}
 	}
-	return saved, nil
+	return sources
 }
 
 // encoded writes the routes of a page that are worth keeping.

@@ -54,7 +54,7 @@ type keeper struct {
 	// owned by the goroutine of Run, and after it by whoever flushes
 	saved   numbered
 	routed  time.Time  // when routes were saved last
-	table   *bgp.Table // that they were of
+	table   *bgp.Table // that they were of; nil: not by this process
 	failing bool
 	trimmed time.Time
 }
@@ -213,22 +213,28 @@ func (k *keeper) saveWindows() error {
 	return k.store.PutAll(windowsBucket, windows)
 }
 
-// saveRoutes writes the routes when there may be others, or, since they are confirmed with every
-// moment that their sessions stand, when the last time is a while ago.
+// saveRoutes writes what differs of the routes from last time, or, since they are confirmed with every
+// moment that their sessions stand, that alone, when the last time is a while ago. Only the first time it
+// writes them all: the file may hold those of an earlier process, in other pieces.
 func (k *keeper) saveRoutes() error {
 	now := time.Now()
 	t := k.rib.Latest()
 	if since := now.Sub(k.routed); since < routesInterval || (t == k.table && since < k.rib.SaveInterval()) {
 		return nil
 	}
-	routes, err := k.rib.Save(now)
-	if err == nil {
-		err = k.store.PutAll(routesBucket, routes)
-	}
-	if err == nil {
-		k.table = t
-	}
 	k.routed = now
+	saved, err := k.rib.SaveSince(k.table, now)
+	if err != nil {
+		return err
+	}
+	if k.table == nil {
+		err = k.store.PutAll(routesBucket, saved.Set)
+	} else {
+		err = k.store.Change(routesBucket, saved.Set, saved.Gone)
+	}
+	if err == nil {
+		k.table = saved.Table
+	}
 	return err
 }
 

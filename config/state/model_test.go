@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -68,6 +69,22 @@ func TestIsAMapAndAList(t *testing.T) {
 				}
 				mustModel(t, s.PutAll(name, given))
 				m.buckets[name] = all
+			},
+			"change": func(t *rapid.T) {
+				name, set := names.Draw(t, "bucket"), rapid.MapOf(keys, values).Draw(t, "set")
+				gone := slices.DeleteFunc(rapid.SliceOf(keys).Draw(t, "gone"), func(k string) bool { _, stays := set[k]; return stays })
+				given := map[string][]byte{}
+				for k, v := range set {
+					given[k] = []byte(v)
+				}
+				mustModel(t, s.Change(name, given, gone))
+				if m.buckets[name] == nil {
+					m.buckets[name] = map[string]string{}
+				}
+				for _, k := range gone {
+					delete(m.buckets[name], k)
+				}
+				maps.Copy(m.buckets[name], set)
 			},
 			"append": func(t *rapid.T) {
 				events := rapid.SliceOfN(event, 0, 4).Draw(t, "events")

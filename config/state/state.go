@@ -74,6 +74,28 @@ func (s *Store) PutAll(bucket string, all map[string][]byte) error {
 	return s.told(err, "bucket %s: put all", bucket)
 }
 
+// Change sets the values of some keys of a bucket and deletes others, in one transaction. A key that is
+// to go and is not there is gone.
+func (s *Store) Change(bucket string, set map[string][]byte, gone []string) error {
+	err := s.change(bucket, func(b *bolt.Bucket) error {
+		if len(set) == 0 && len(gone) == 0 {
+			return errUnchanged
+		}
+		for _, key := range gone {
+			if err := b.Delete([]byte(key)); err != nil {
+				return err
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(set)) {
+			if err := put(b, bucket, []byte(key), set[key]); err != nil {
+				return fmt.Errorf("%q: %w", key, err)
+			}
+		}
+		return nil
+	})
+	return s.told(err, "bucket %s: change", bucket)
+}
+
 // compare tells which keys of all the bucket holds with the same value, and which keys of the
 // bucket are not in all. A value that is damaged is not the same.
 func compare(b *bolt.Bucket, bucket string, all map[string][]byte) (same map[string]bool, gone [][]byte) {
