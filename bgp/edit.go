@@ -49,7 +49,8 @@ func (t *Table) take(pg *page) {
 
 // merge puts a page with its edits made behind the others, cut into pages that are not too long.
 func (t *Table) merge(pg *page, edits []edit) {
-	var made page
+	most := len(pg.prefixes) + len(edits)
+	made := page{make([]netip.Prefix, 0, most), make([]uint32, 0, most), make([]claim, 0, len(pg.claims)+len(edits))}
 	t.len -= len(pg.prefixes)
 	i := 0
 	for i < len(pg.prefixes) || len(edits) > 0 {

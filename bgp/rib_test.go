@@ -566,7 +566,7 @@ func FuzzDecoded(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		edits, err := decoded(b)
+		edits, err := newPageReader().page(b)
 		if err == nil && len(edits) > len(b)/10 {
 			t.Errorf("%d routes of %d octets", len(edits), len(b))
 		}

@@ -3,14 +3,9 @@ package bgp
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
-	"strconv"
 	"time"
-	"unique"
 )
 
 // sourcesKey is the key of the one saved value that is no page.
@@ -150,117 +145,4 @@ func (t *Table) encoded(pg *page) []byte {
 		}
 	}
 	return b
-}
-
-var errSaved = errors.New("not a saved page of routes")
-
-// decoded reads a page back: edits whose peer is an index into the saved sources.
-func decoded(b []byte) ([]edit, error) {
-	var edits []edit
-	for len(b) > 0 {
-		e, rest, err := decodedRoute(b)
-		if err != nil {
-			return nil, err
-		}
-		edits, b = append(edits, e), rest
-	}
-	return edits, nil
-}
-
-func decodedRoute(b []byte) (e edit, rest []byte, err error) {
-	if len(b) < 2 || (b[0] != 4 && b[0] != 16) || len(b) < 2+int(b[0]) {
-		return e, nil, errSaved
-	}
-	a, _ := netip.AddrFromSlice(b[2 : 2+b[0]])
-	e.prefix = netip.PrefixFrom(a, int(b[1]))
-	if !e.prefix.IsValid() || e.prefix != e.prefix.Masked() {
-		return e, nil, errSaved
-	}
-	b = b[2+b[0]:]
-	var numbers [8]uint32
-	for i := range numbers {
-		n, size := binary.Uvarint(b)
-		if size <= 0 || n > 1<<32-1 {
-			return e, nil, errSaved
-		}
-		numbers[i], b = uint32(n), b[size:]
-	}
-	communities := int(numbers[7])
-	if numbers[0] > 1<<16-1 || len(b) < communities {
-		return e, nil, errSaved
-	}
-	path := Path{Neighbour: numbers[3], Origin: numbers[4], Length: numbers[5], MED: numbers[6], Communities: string(b[:communities])}
-	e.claim = claim{peer: uint16(numbers[0]), pathID: numbers[1], since: numbers[2], path: unique.Make(path)}
-	return e, b[communities:], nil
-}
-
-// Restore takes in what was saved. It counts from the first Apply on, for the peers that stand there:
-// stale, with the time since it was confirmed last. What cannot be read is passed over, and told.
-func (r *RIB) Restore(saved map[string][]byte) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(saved) == 0 {
-		return nil
-	}
-	var sources []savedSource
-	if err := json.Unmarshal(saved[sourcesKey], &sources); err != nil {
-		return fmt.Errorf("the sources of the saved routes: %w", err)
-	}
-	var errs []error
-	old := &restored{sources: sources}
-	for _, key := range slices.Sorted(maps.Keys(saved)) {
-		if key == sourcesKey {
-			continue
-		}
-		edits, err := decoded(saved[key])
-		if err != nil {
-			errs = append(errs, fmt.Errorf("saved routes from %s on: %w", strconv.Quote(key), err))
-			continue
-		}
-		old.edits = append(old.edits, edits...)
-	}
-	r.restored = old
-	return errors.Join(errs...)
-}
-
-// restored is what an earlier process had learned.
-type restored struct {
-	sources []savedSource
-	edits   []edit
-}
-
-// revive gives the edits that put restored routes back in, of sources that are wanted and whose time
-// has not run out.
-func (r *RIB) revive(now time.Time) []edit {
-	old := r.restored
-	if old == nil {
-		return nil
-	}
-	r.restored = nil
-	var edits []edit
-	for _, e := range old.edits {
-		if int(e.claim.peer) >= len(old.sources) {
-			continue
-		}
-		from := old.sources[e.claim.peer]
-		i := slices.IndexFunc(r.sources, func(s *source) bool {
-			return s.wanted && s.address.IsValid() && s.partner == from.Partner && s.address == from.Address
-		})
-		if i < 0 {
-			continue
-		}
-		s := r.sources[i]
-		partner := r.partners[s.partner]
-		expires := from.Confirmed.Add(partner.Stale)
-		if !now.Before(expires) {
-			continue
-		}
-		s.lost, s.losses = from.Confirmed, []loss{{s.session, expires}}
-		e.claim.peer = uint16(i)
-		e.claim.session = s.session
-		preference, refused := partner.judge(e.prefix, e.claim.path.Value(), r.vrps)
-		e.claim.preference, e.claim.refused = preference, refused.number()
-		edits = append(edits, e)
-	}
-	return edits
 }
