@@ -39,6 +39,7 @@ type farewell struct {
 	notify []byte        // the NOTIFICATION that the peer is to get
 	will   bool          // it was the partner's will
 	weak   bool          // the other direction may know better why
+	ours   bool          // the speaker was told to end it: the cause of the context is about to come, and knows better
 	lasted time.Duration // for which the session was established
 	pause  time.Duration // for which the peer is left alone
 	resume bool          // it is to connect again at once
@@ -153,6 +154,9 @@ func (l *link) carry(ctx context.Context) farewell {
 			e = other
 		}
 	}
+	if e.ours {
+		e = told(ctx, e)
+	}
 	if !since.IsZero() {
 		e.lasted = time.Since(since)
 	}
@@ -162,6 +166,15 @@ func (l *link) carry(ctx context.Context) farewell {
 	l.relay.ended(e) // before the speaker notices, so that its word of the loss finds the cause
 	_ = l.speaker.Close()
 	part(l.peer, e.notify)
+	return e
+}
+
+// told gives the farewell that goes with what the speaker was told, unless that does not come.
+func told(ctx context.Context, e farewell) farewell {
+	pause(ctx, lastWords)
+	if ctx.Err() != nil {
+		return ended(context.Cause(ctx))
+	}
 	return e
 }
 
@@ -264,7 +277,8 @@ func refused(v screen.Verdict) farewell {
 	return farewell{text: text, notify: n.Message()}
 }
 
-// outbound passes messages of the speaker to the peer.
+// outbound passes messages of the speaker to the peer. To the speaker, a neighbour that is to be changed is
+// one that leaves: what the peer is told of that is for us to say.
 func (l *link) outbound() farewell {
 	for {
 		message, err := peek(l.voice, nil)
@@ -274,11 +288,15 @@ func (l *link) outbound() farewell {
 		if err != nil {
 			return lost("the speaker", err)
 		}
+		n, last := screen.ReadNotification(message)
+		if last && n.Code == wire.Cease && n.Subcode == ceaseDeconfigured {
+			return farewell{text: reasonText(notified(n, wire.Sent)), notify: cease(ceaseDeconfigured), ours: true}
+		}
 		l.deadline(l.peer.SetWriteDeadline, sendHold)
 		if _, err := l.peer.Write(message); err != nil {
 			return mute("the peer", err)
 		}
-		if n, ok := screen.ReadNotification(message); ok {
+		if last {
 			return farewell{text: reasonText(notified(n, wire.Sent))}
 		}
 		if message[typeOfMessage] == typeKeepalive {

@@ -224,6 +224,22 @@ func TestLinkEndsForWhoeverEndsIt(t *testing.T) {
 			want: ends{router: "6/3"},
 		},
 		{
+			name: "the peer is changed, and the speaker hears of it first",
+			act: func(b *bench, stop context.CancelCauseFunc) {
+				write(b.voice, message(3, 6, 3))
+				time.Sleep(lastWords / 2)
+				stop(changed())
+			},
+			text: "changed in the configuration",
+			want: ends{router: "6/6"},
+		},
+		{
+			name: "the speaker takes its leave by itself",
+			act:  func(b *bench, _ context.CancelCauseFunc) { write(b.voice, message(3, 6, 3)) },
+			text: "we sent cease, peer de-configured (6/3)",
+			want: ends{router: "6/3"},
+		},
+		{
 			name: "the server ends",
 			act:  func(b *bench, stop context.CancelCauseFunc) { stop(nil) },
 			text: "the server ends",

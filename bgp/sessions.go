@@ -25,15 +25,23 @@ type Sessions struct {
 	applied chan struct{} // one slot: the wanted state changed
 
 	// Owned by Run.
-	last uint32            // ID given last
-	up   map[uint32]bool   // neighbours whose session is up
-	ids  map[uint32]*relay // of the peers that are wanted
+	ourself identity          // that the sessions were begun with
+	last    uint32            // ID given last
+	up      map[uint32]bool   // neighbours whose session is up
+	ids     map[uint32]*relay // of the peers that are wanted
 
 	mu        sync.Mutex
 	local     Local
 	peers     []Peer
+	left      map[netip.Addr]bool // peers that some Apply left out since follow looked, though a later one has them again
 	relays    map[netip.Addr]*worker
 	listeners map[netip.AddrPort]*listening
+}
+
+// identity is what our OPENs say of us.
+type identity struct {
+	asn      uint32
+	routerID netip.Addr
 }
 
 // worker is a relay at work.
@@ -62,16 +70,22 @@ func NewSessions(command func(context.Context) *exec.Cmd, sink Sink, log *slog.L
 		applied:   make(chan struct{}, 1),
 		up:        make(map[uint32]bool),
 		ids:       make(map[uint32]*relay),
+		left:      make(map[netip.Addr]bool),
 		relays:    make(map[netip.Addr]*worker),
 		listeners: make(map[netip.AddrPort]*listening),
 	}
 }
 
 // Apply makes the peers the wanted ones. It returns at once; Run brings it about. Of several peers with
-// one address the first counts. Without peers no speaker runs.
+// one address the first counts. Without peers no speaker runs. A peer that one Apply leaves out and the next
+// has again begins anew, however soon that is: whoever is told of the peers has forgotten its routes.
 func (s *Sessions) Apply(local Local, peers []Peer) {
 	local.Listen = slices.Clone(local.Listen)
 	s.mu.Lock()
+	for _, old := range s.peers {
+		stays := slices.ContainsFunc(peers, func(p Peer) bool { return p.Address == old.Address && p.Partner == old.Partner })
+		s.left[old.Address] = s.left[old.Address] || !stays
+	}
 	s.local, s.peers = local, slices.Clone(peers)
 	s.mu.Unlock()
 	select {
@@ -113,7 +127,8 @@ func (s *Sessions) disband() {
 // follow makes the relays, the listeners and the speaker's neighbours those that are wanted.
 func (s *Sessions) follow(ctx context.Context, rest *sync.WaitGroup) {
 	s.mu.Lock()
-	local, peers := s.local, s.peers
+	local, peers, left := s.local, s.peers, s.left
+	s.left = make(map[netip.Addr]bool)
 	s.mu.Unlock()
 	wanted := make(map[netip.Addr]Peer, len(peers))
 	for _, p := range peers {
@@ -124,7 +139,9 @@ func (s *Sessions) follow(ctx context.Context, rest *sync.WaitGroup) {
 		wanted[p.Address] = p
 	}
 	s.listen(ctx, rest, local.Listen)
-	leaving := s.leave(wanted)
+	now := identity{local.ASN, local.RouterID}
+	leaving := s.leave(wanted, left, now != s.ourself)
+	s.ourself = now
 	for _, address := range slices.SortedFunc(maps.Keys(wanted), netip.Addr.Compare) {
 		if s.relays[address] == nil {
 			s.join(ctx, rest, wanted[address], leaving[address])
@@ -133,12 +150,14 @@ func (s *Sessions) follow(ctx context.Context, rest *sync.WaitGroup) {
 	s.child.want(s.configuration(local))
 }
 
-// leave ends the relays whose peers are not wanted as they are, and gives them by address.
-func (s *Sessions) leave(wanted map[netip.Addr]Peer) map[netip.Addr]*relay {
+// leave ends the relays whose peers are not wanted as they are, or all when we are no longer who we were, and
+// gives them by address.
+func (s *Sessions) leave(wanted map[netip.Addr]Peer, left map[netip.Addr]bool, all bool) map[netip.Addr]*relay {
 	leaving := make(map[netip.Addr]*relay)
 	for address, w := range s.relays {
 		p, stays := wanted[address]
-		if stays && p == w.peer {
+		stays = stays && !left[address]
+		if stays && p == w.peer && !all {
 			continue
 		}
 		why := changed()

@@ -361,6 +361,47 @@ func TestChangeOfOnePeerLeavesTheOthersAlone(t *testing.T) {
 	}
 }
 
+func TestAPeerThatLeavesForAMomentBeginsAnew(t *testing.T) {
+	st, a, b := newStage(t), newStation(t, "127.0.1.1"), newStation(t, "127.0.1.2")
+	st.Apply(ourself, []Peer{a.peer(), b.peer()})
+	ra, rb := a.router(), b.router()
+	ra.open(neighbour, false)
+	st.expect("up 127.0.1.1")
+	rb.open(neighbour, false)
+	st.expect("up 127.0.1.2")
+	st.Apply(ourself, []Peer{b.peer()})
+	st.Apply(ourself, []Peer{a.peer(), b.peer()})
+	st.expect("down 127.0.1.1 administrative=true: removed from the configuration")
+	if got := ra.notification(); got != "6/3" {
+		t.Errorf("got NOTIFICATION %s, want 6/3, peer de-configured", got)
+	}
+	ra.conn.Close()
+	ra = a.router()
+	ra.open(neighbour, false)
+	st.expect("up 127.0.1.1")
+	rb.send(announcement(aPrefix))
+	st.expect("routes 127.0.1.2 203.0.113.0/24") // and no other word of the one beside it
+}
+
+func TestAnotherRouterIDIsAChangeToEveryPeer(t *testing.T) {
+	st, at := newStage(t), newStation(t, "127.0.1.1")
+	st.Apply(ourself, []Peer{at.peer()})
+	r := at.router()
+	r.open(neighbour, false)
+	st.expect("up 127.0.1.1")
+	other := ourself
+	other.RouterID = netip.MustParseAddr("192.0.2.54")
+	st.Apply(other, []Peer{at.peer()})
+	st.expect("down 127.0.1.1 administrative=false: changed in the configuration")
+	if got := r.notification(); got != "6/6" {
+		t.Errorf("got NOTIFICATION %s, want 6/6, other configuration change", got)
+	}
+	r.conn.Close()
+	r = at.router()
+	r.open(neighbour, false)
+	st.expect("up 127.0.1.1")
+}
+
 func TestPeersAreToldWhenTheServerEnds(t *testing.T) {
 	at := newStation(t, "127.0.1.1")
 	var r *router
