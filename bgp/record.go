@@ -67,11 +67,14 @@ func addrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// paused notes until when the peer is left alone.
-func (c *record) paused(until time.Time) {
+// paused notes until when the peer is left alone, and, unless it is empty, why.
+func (c *record) paused(until time.Time, cause string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.view.Paused = until
+	if cause != "" {
+		c.view.Cause = cause
+	}
 }
 
 // screened counts what the screen made of one message.

@@ -153,7 +153,7 @@ func missed(err error) farewell {
 // alone leaves the peer alone for so long from now on.
 func (r *relay) alone(d time.Duration) {
 	r.until = time.Now().Add(d)
-	r.paused(r.until)
+	r.paused(r.until, "")
 }
 
 // rest refuses connections as long as the peer is to be left alone, and until the channel is closed
@@ -214,8 +214,12 @@ func (r *relay) refuse() {
 	}
 }
 
-// order has the session ended. The newest order holds.
+// order has the session ended. The newest order holds. A pause shows from here on: to part from the peer
+// takes a moment.
 func (r *relay) order(e ending) {
+	if e.pause > 0 {
+		r.paused(time.Now().Add(e.pause), e.text)
+	}
 	for {
 		select {
 		case r.orders <- e:

@@ -202,6 +202,16 @@ func (r *RIB) publish(t *Table) {
 	signal(r.wake)
 }
 
+// dated notes in a table that is not published yet whose routes are fewer than before.
+func (r *RIB) dated(t *Table, now time.Time) *Table {
+	for i, before := range r.Latest().tallies {
+		if t.tallies[i].Received() < before.Received() {
+			r.sources[i].shrank, t.peers[i].shrank = now, now
+		}
+	}
+	return t
+}
+
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -237,7 +247,7 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	if s.syncing {
 		ok = r.hold(i, changes, limit, now)
 	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
-		r.publish(t)
+		r.publish(r.dated(t, now))
 		ok = true
 	}
 	if ok {
@@ -305,7 +315,8 @@ func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 	}
 	t := r.settled(i)
 	s.losses = nil
-	r.publish(t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session }))
+	t = t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session })
+	r.publish(r.dated(t, now))
 }
 
 // Down ends a session. What the peer had announced leaves at once when that was somebody's will,
@@ -323,7 +334,7 @@ func (r *RIB) Down(p Peer, cause Cause, now time.Time) {
 		return
 	}
 	s.forget()
-	r.publish(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }))
+	r.publish(r.dated(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }), now))
 }
 
 // Lost ends all sessions at once, by nobody's will.

@@ -100,6 +100,31 @@ func TestRoutesComeAndGo(t *testing.T) {
 	s.want("198.51.100.0/24=9 203.0.113.0/24=9")
 }
 
+// A withdrawal is a change of what a peer brings, as an announcement is; to say again what was said is none.
+func TestAccountTellsWhenAPeerLastChangedWhatItBrings(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
+	i, _ := s.rib.of(s.a)
+	changed := func() time.Duration { return s.rib.Latest().Accounts()[i].Changed.Sub(noon) }
+	for _, step := range []struct {
+		name string
+		do   func()
+		want time.Duration
+	}{
+		{"the same again", func() { s.announce(s.a, "203.0.113.0/24") }, 0},
+		{"a withdrawal", func() { s.announce(s.a, "-203.0.113.0/24") }, 2 * time.Minute},
+		{"one of what is not there", func() { s.announce(s.a, "-203.0.113.0/24") }, 2 * time.Minute},
+		{"an announcement", func() { s.announce(s.a, "203.0.114.0/24") }, 4 * time.Minute},
+		{"the partner's will", func() { s.rib.Down(s.a, Cause{Administrative: true, Text: "x"}, s.now) }, 5 * time.Minute},
+	} {
+		s.after(time.Minute)
+		step.do()
+		if got := changed(); got != step.want {
+			t.Errorf("%s: changed at +%v, want +%v", step.name, got, step.want)
+		}
+	}
+}
+
 func TestSeveralPeersAnnounceOnePrefix(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.113.0/24")

@@ -463,6 +463,9 @@ func TestResetBeginsTheSessionAnewAndEndsASuspension(t *testing.T) {
 	r.open(neighbour, false)
 	st.expect("up 127.0.1.1")
 	st.Suspend(at.peer().Address, time.Hour)
+	if v := st.view(); time.Until(v.Paused) < 50*time.Minute || v.Cause != "it announced too many prefixes" {
+		t.Errorf("while it ends the peer shows as suspended until %v, cause %q", v.Paused, v.Cause)
+	}
 	if got := r.notification(); got != "6/1" {
 		t.Errorf("after Suspend: NOTIFICATION %s, want 6/1, maximum number of prefixes reached", got)
 	}

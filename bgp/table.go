@@ -29,6 +29,7 @@ type peerState struct {
 	session uint16    // counts the times it came up
 	up      bool      // and its routes of this session are current
 	lost    time.Time // when the session before this one, or the last, was lost
+	shrank  time.Time // when a route of it left last
 }
 
 // claim is a route as it is kept: without what its prefix and its peer say already.

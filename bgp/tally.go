@@ -41,7 +41,7 @@ type Account struct {
 	Tally      Tally
 	IPv4, IPv6 int       // believed routes of each family
 	Stale      int       // believed routes that no session of now has confirmed
-	Newest     time.Time // when the youngest of its routes was learned; zero: nothing was
+	Changed    time.Time // when a route of it was learned, or left, last; zero: none did
 }
 
 // Accounts gives the account of every source that the table knows. Its cost is that of a look at
@@ -61,8 +61,9 @@ func (t *Table) Accounts() []Account {
 		}
 	}
 	for i, seconds := range newest {
-		if seconds != 0 {
-			accounts[i].Newest = time.Unix(int64(seconds), 0)
+		accounts[i].Changed = t.peers[i].shrank
+		if learned := time.Unix(int64(seconds), 0); seconds != 0 && learned.After(t.peers[i].shrank) {
+			accounts[i].Changed = learned
 		}
 	}
 	return accounts

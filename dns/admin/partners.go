@@ -127,7 +127,7 @@ func (s sessions) peer(p bgp.Peer) Peer {
 	v := Peer{
 		Peer: p.Address, ASN: p.ASN, State: view.State.String(), Since: view.Since, Error: view.Cause, Flaps: view.Flaps,
 		Accepted: account.Tally.Believed(), IPv4: account.IPv4, IPv6: account.IPv6, Refused: account.Tally.Refused(),
-		Stale: account.Stale, Changed: account.Newest, Malformed: view.Refused, Withdrawn: view.Withdrawn,
+		Stale: account.Stale, Changed: account.Changed, Malformed: view.Refused, Withdrawn: view.Withdrawn,
 	}
 	if account.Stale > 0 {
 		v.StaleSince = account.Lost
