@@ -34,7 +34,10 @@ func (r *relay) connect(ctx context.Context, delay time.Duration) (net.Conn, err
 		case <-ctx.Done():
 			return nil, nil
 		case conn := <-r.offers:
-			return r.secured(conn)
+			if r.welcome() {
+				return r.secured(conn)
+			}
+			abort(conn)
 		case o := <-r.orders:
 			if o.resume && result == nil {
 				timer.Reset(0)
@@ -111,6 +114,16 @@ func (r *relay) dial(ctx context.Context) (net.Conn, error) {
 		return nil, fmt.Errorf("connect to port %d: %s", r.peer.port(), bare(err))
 	}
 	return conn, nil
+}
+
+// welcome tells whether the peer may connect again so soon.
+func (r *relay) welcome() bool {
+	now := time.Now()
+	admitted := r.damp.admits(now)
+	if refused, due := r.damp.tells(now); due {
+		r.log.Warn("peer connects too often: connections refused", "connections", refused)
+	}
+	return admitted
 }
 
 // secured gives a connection that the peer opened, with the options that it is wanted with, or closes it.

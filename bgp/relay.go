@@ -47,6 +47,7 @@ type relay struct {
 	// Owned by run.
 	until time.Time // the peer is left alone so long
 	told  string    // the trouble that the log holds
+	damp  damper    // of the connections that the peer opens
 
 	*record
 }
