@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // dialled is how an attempt to connect ended.
@@ -146,4 +148,25 @@ func (r *relay) secure(conn net.Conn) error {
 		return fmt.Errorf("accept: %w", err)
 	}
 	return setOptions(c, nearbyOnly(r.peer.Address.Is6(), r.peer.TTLSecurity))
+}
+
+// callSpeaker opens a connection to the speaker, which knows by its address and its signature whose it is.
+func (r *relay) callSpeaker(ctx context.Context, port uint16) (net.Conn, error) {
+	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
+	d := net.Dialer{Timeout: takeTimeout, KeepAlive: -1, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(r.loopback, 0))}
+	d.SetMultipathTCP(false)
+	if r.secret != "" {
+		d.Control = controlled(signed(at.Addr(), r.secret))
+	}
+	return d.DialContext(ctx, "tcp4", at.String())
+}
+
+// secretsHindered says why connections on loopback cannot be signed here, if so.
+func secretsHindered() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open a socket: %w", err)
+	}
+	defer unix.Close(fd)
+	return signed(loopback(1), "probe")(fd)
 }

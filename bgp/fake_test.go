@@ -54,7 +54,9 @@ type speaker struct {
 func speak(in io.Reader, out io.Writer) {
 	s := &speaker{out: wire.NewWriter(out), conns: make(map[netip.Addr]net.Conn)}
 	s.tell(wire.Hello{Version: wire.Version})
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	lc := net.ListenConfig{}
+	lc.SetMultipathTCP(false) // the kernel signs no multipath connection
+	l, err := lc.Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
 	}
@@ -72,7 +74,7 @@ func speak(in io.Reader, out io.Writer) {
 		}
 		switch m := m.(type) {
 		case wire.Configure:
-			s.configure(m)
+			s.configure(m, l.(*net.TCPListener))
 			if first {
 				first = false
 				s.tell(wire.Log{Text: "hello from the fake"})
@@ -94,12 +96,15 @@ func (s *speaker) tell(m wire.Message) {
 	}
 }
 
-func (s *speaker) configure(m wire.Configure) {
+func (s *speaker) configure(m wire.Configure, l *net.TCPListener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asn, s.routerID, s.neighbours = m.ASN, m.RouterID, make(map[netip.Addr]wire.Neighbour)
 	for _, n := range m.Neighbours {
 		s.neighbours[n.Address] = n
+		if c, err := l.SyscallConn(); err == nil {
+			_ = setOptions(c, signed(n.Address, n.Secret)) // without a key no connection comes, which shows
+		}
 	}
 	for a, c := range s.conns {
 		if _, ok := s.neighbours[a]; !ok {

@@ -108,9 +108,7 @@ func (r *relay) reach(ctx context.Context, conn net.Conn, port uint16) (*link, e
 func (r *relay) greet(ctx context.Context, conn net.Conn, port uint16) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	d := net.Dialer{KeepAlive: -1, LocalAddr: &net.TCPAddr{IP: r.loopback.AsSlice()}}
-	d.SetMultipathTCP(false)
-	speaker, err := d.DialContext(ctx, "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+	speaker, err := r.call(ctx, port)
 	if err != nil {
 		return nil, err
 	}

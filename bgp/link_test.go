@@ -29,7 +29,7 @@ type bench struct {
 
 func newBench(ctx context.Context) *bench {
 	peer := Peer{Address: netip.MustParseAddr("127.0.1.1"), ASN: neighbour}
-	r := newRelay(peer, loopback(1), newGate(), func(string) error { return nil }, slog.New(slog.DiscardHandler))
+	r := newRelay(peer, loopback(1), "", newGate(), func(string) error { return nil }, slog.New(slog.DiscardHandler))
 	router, peerEnd := net.Pipe()
 	voice, speakerEnd := net.Pipe()
 	b := &bench{router: router, voice: voice, ended: make(chan farewell, 1)}
@@ -385,7 +385,7 @@ func BenchmarkMessageThroughTheLink(b *testing.B) {
 	}
 	peer, router := pair()
 	speaker, voice := pair()
-	r := newRelay(Peer{}, loopback(1), newGate(), func(string) error { return nil }, slog.New(slog.DiscardHandler))
+	r := newRelay(Peer{}, loopback(1), "", newGate(), func(string) error { return nil }, slog.New(slog.DiscardHandler))
 	l := &link{
 		relay: r, peer: peer, speaker: speaker, voice: bufio.NewReaderSize(speaker, linkBuffer),
 		ours: offer(64512, ourself.RouterID, DefaultHoldTime), established: make(chan struct{}),

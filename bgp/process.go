@@ -41,6 +41,7 @@ type outlet interface {
 func started(ctx context.Context, command func(context.Context) *exec.Cmd) (*process, error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := command(ctx)
+	cmd.Env = append(cmd.Environ(), "GODEBUG=multipathtcp=0") // multipath sockets, which Go listens with, lack TTL and signatures
 	p, theirs, err := piped(cmd)
 	if err != nil {
 		cancel()

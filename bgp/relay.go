@@ -12,9 +12,10 @@ import (
 
 // How long the relay waits for what.
 const (
-	dialTimeout  = 15 * time.Second // for the peer to accept a connection
-	reachTimeout = 30 * time.Second // for the speaker to open a session whose peer is connected
-	greetTimeout = 5 * time.Second  // for its OPEN on one connection
+	dialTimeout  = 15 * time.Second       // for the peer to accept a connection
+	reachTimeout = 30 * time.Second       // for the speaker to open a session whose peer is connected
+	takeTimeout  = 300 * time.Millisecond // for it to accept one connection: the kernel does at once, or a key is not set yet
+	greetTimeout = 5 * time.Second        // for its OPEN on one connection
 	reachAgain   = 250 * time.Millisecond
 	keyPeriod    = 5 * time.Second // between readings of the password of a peer that we wait for
 	backoffLeast = time.Second
@@ -36,8 +37,10 @@ const notReady = "the speaker is not ready"
 type relay struct {
 	peer     Peer
 	loopback netip.Addr // from here the relay connects to the speaker, which knows the peer by it
+	secret   string     // that signs these connections; "": nothing does
 	gate     *gate
-	sign     func(password string) error // gives the listeners the peer's key
+	call     func(ctx context.Context, port uint16) (net.Conn, error) // connects to the speaker
+	sign     func(password string) error                              // gives the listeners the peer's key
 	log      *slog.Logger
 
 	offers chan net.Conn // one slot: the newest connection that the peer opened
@@ -52,10 +55,11 @@ type relay struct {
 	*record
 }
 
-func newRelay(peer Peer, loopback netip.Addr, g *gate, sign func(string) error, log *slog.Logger) *relay {
-	return &relay{
+func newRelay(peer Peer, loopback netip.Addr, secret string, g *gate, sign func(string) error, log *slog.Logger) *relay {
+	r := &relay{
 		peer:     peer,
 		loopback: loopback,
+		secret:   secret,
 		gate:     g,
 		sign:     sign,
 		log:      log.With("partner", peer.Partner, "peer", peer.Address),
@@ -64,6 +68,8 @@ func newRelay(peer Peer, loopback netip.Addr, g *gate, sign func(string) error, 
 		done:     make(chan struct{}),
 		record:   newRecord(peer),
 	}
+	r.call = r.callSpeaker
+	return r
 }
 
 // run keeps the peer connected until ctx ends, whose cause the peer is told.

@@ -3,6 +3,7 @@ package bgp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -25,6 +26,7 @@ type Sessions struct {
 	applied chan struct{} // one slot: the wanted state changed
 
 	// Owned by Run.
+	signs   bool              // connections to the speaker are signed
 	ourself identity          // that the sessions were begun with
 	last    uint32            // ID given last
 	up      map[uint32]bool   // neighbours whose session is up
@@ -97,6 +99,11 @@ func (s *Sessions) Apply(local Local, peers []Peer) {
 // Run holds the sessions until ctx ends, tells the peers goodbye, and returns nil when everything that
 // it started has ended. The sink hears nothing of that end. It runs once.
 func (s *Sessions) Run(ctx context.Context) error {
+	if err := secretsHindered(); err != nil {
+		s.log.Warn("local users could pose as peers: connections to the speaker cannot be signed", "cause", err)
+	} else {
+		s.signs = true
+	}
 	talking, silence := context.WithCancel(context.WithoutCancel(ctx))
 	var speaker, rest sync.WaitGroup
 	speaker.Go(func() { s.child.run(talking) })
@@ -185,7 +192,11 @@ func (s *Sessions) join(ctx context.Context, rest *sync.WaitGroup, p Peer, befor
 	s.last++
 	life, end := context.WithCancelCause(ctx)
 	sign := func(password string) error { return s.sign(p.Address, password) }
-	w := &worker{relay: newRelay(p, loopback(s.last), s.gate, sign, s.log), id: s.last, end: end}
+	secret := ""
+	if s.signs {
+		secret = rand.Text()
+	}
+	w := &worker{relay: newRelay(p, loopback(s.last), secret, s.gate, sign, s.log), id: s.last, end: end}
 	s.ids[w.id] = w.relay
 	s.mu.Lock()
 	s.relays[p.Address] = w
@@ -210,7 +221,7 @@ func (s *Sessions) configuration(local Local) wire.Configure {
 	for _, id := range slices.Sorted(maps.Keys(s.ids)) {
 		r := s.ids[id]
 		c.Neighbours = append(c.Neighbours, wire.Neighbour{
-			ID: id, Address: r.loopback, ASN: r.peer.ASN, HoldTime: cmp.Or(r.peer.HoldTime, DefaultHoldTime),
+			ID: id, Address: r.loopback, Secret: r.secret, ASN: r.peer.ASN, HoldTime: cmp.Or(r.peer.HoldTime, DefaultHoldTime),
 			Keepalive: r.peer.Keepalive, IPv4: r.peer.Only != OnlyIPv6, IPv6: r.peer.Only != OnlyIPv4, AddPath: r.peer.AddPath, GracefulRestart: true,
 		})
 	}

@@ -115,7 +115,7 @@ func (g *gobgp) ping() {
 // add makes gobgp wait for the neighbour's connection.
 func (g *gobgp) add(n wire.Neighbour) error {
 	peer := &api.Peer{
-		Conf:      &api.PeerConf{NeighborAddress: n.Address.String(), PeerAsn: n.ASN, AllowOwnAsn: allowOwnASN},
+		Conf:      &api.PeerConf{NeighborAddress: n.Address.String(), PeerAsn: n.ASN, AllowOwnAsn: allowOwnASN, AuthPassword: n.Secret},
 		Transport: &api.Transport{PassiveMode: true},
 		Timers: &api.Timers{Config: &api.TimersConfig{
 			HoldTime:          uint64(n.HoldTime / time.Second),

@@ -2,16 +2,19 @@ package speaker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/osrg/gobgp/v3/pkg/packet/bgp"
+	"golang.org/x/sys/unix"
 
 	"gslb/bgp/wire"
 )
@@ -246,13 +249,29 @@ type router struct {
 // dial opens the router's connection.
 func dial(t testing.TB, n wire.Neighbour, port uint16) *router {
 	t.Helper()
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: n.Address.AsSlice()}, Timeout: patience}
-	conn, err := d.Dial("tcp4", net.JoinHostPort(loopback, fmt.Sprint(port)))
+	conn, err := connect(n, port, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
 	return &router{t, conn}
+}
+
+// connect makes a connection as the relay does, signed if the neighbour has a secret.
+func connect(n wire.Neighbour, port uint16, patience time.Duration) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: n.Address.AsSlice()}, Timeout: patience}
+	d.SetMultipathTCP(false) // the kernel signs no multipath connection
+	d.Control = func(_, _ string, c syscall.RawConn) (failed error) {
+		if n.Secret == "" {
+			return nil
+		}
+		sig := unix.TCPMD5Sig{Addr: unix.SockaddrStorage{Family: unix.AF_INET}, Keylen: uint16(len(n.Secret))}
+		copy(sig.Addr.Data[2:], []byte{127, 0, 0, 1}) // sockaddr_in: port, address
+		copy(sig.Key[:], n.Secret)
+		err := c.Control(func(fd uintptr) { failed = unix.SetsockoptTCPMD5Sig(int(fd), unix.IPPROTO_TCP, unix.TCP_MD5SIG, &sig) })
+		return errors.Join(err, failed)
+	}
+	return d.Dial("tcp4", net.JoinHostPort(loopback, fmt.Sprint(port)))
 }
 
 // open is an OPEN of both families and the capabilities.

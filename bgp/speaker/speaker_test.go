@@ -187,6 +187,39 @@ func TestReconfigurationLeavesOtherSessionsAlone(t *testing.T) {
 	}
 }
 
+// TestNobodyWithoutTheSecretConnects takes another process of this machine, which may use any loopback address.
+func TestNobodyWithoutTheSecretConnects(t *testing.T) {
+	t.Setenv("GODEBUG", "multipathtcp=0") // as the server sets it: the kernel signs no multipath connection
+	s := launch(t)
+	n, stranger := neighbour(1), neighbour(1)
+	n.Secret = "a secret of this run"
+	guess := n
+	guess.Secret = "another"
+	s.begin(n)
+	refuses := func(when string) {
+		t.Helper()
+		for _, other := range []wire.Neighbour{stranger, guess} {
+			if conn, err := connect(other, s.port, 100*time.Millisecond); err == nil {
+				conn.Close()
+				t.Errorf("%s, a connection with the secret %q is taken", when, other.Secret)
+			}
+		}
+	}
+	refuses("before the session")
+	r, _ := s.establish(n)
+	refuses("during the session")
+	r.conn.Close()
+	s.session(n.ID, wire.Down)
+	s.session(n.ID, wire.Ready)
+	refuses("after the session")
+	r, _ = s.establish(n)
+	r.send(announce([]uint32{n.ASN}, nil, prefixes(1)...))
+	r.send(bgp.NewEndOfRib(bgp.RF_IPv4_UC))
+	if got, _ := s.routes(n.ID); len(got) != 1 {
+		t.Errorf("learned %v", got)
+	}
+}
+
 func TestAnotherASNBeginsAnew(t *testing.T) {
 	s := launch(t)
 	n := neighbour(1)

@@ -181,6 +181,7 @@ func (d *decoder) neighbour() Neighbour {
 		GracefulRestart: f&neighbourGracefulRestart != 0,
 		ID:              d.uint32(),
 		Address:         d.addr(),
+		Secret:          d.text(),
 		ASN:             d.uint32(),
 		HoldTime:        d.seconds(),
 		Keepalive:       d.seconds(),

@@ -74,6 +74,7 @@ func (n Neighbour) appendTo(b []byte) []byte {
 		bit(n.AddPath, neighbourAddPath)|bit(n.GracefulRestart, neighbourGracefulRestart))
 	b = binary.AppendUvarint(b, uint64(n.ID))
 	b = appendAddr(b, n.Address)
+	b = appendText(b, n.Secret)
 	b = binary.AppendUvarint(b, uint64(n.ASN))
 	b = appendSeconds(b, n.HoldTime)
 	return appendSeconds(b, n.Keepalive)

@@ -39,7 +39,7 @@ func anyMessage() *rapid.Generator[Message] {
 
 func anyNeighbour() *rapid.Generator[Neighbour] {
 	return rapid.Custom(func(t *rapid.T) Neighbour {
-		return Neighbour{ID: number(t), Address: address(t), ASN: number(t), HoldTime: seconds(t), Keepalive: seconds(t),
+		return Neighbour{ID: number(t), Address: address(t), Secret: rapid.String().Draw(t, "secret"), ASN: number(t), HoldTime: seconds(t), Keepalive: seconds(t),
 			IPv4: flag(t), IPv6: flag(t), AddPath: flag(t), GracefulRestart: flag(t)}
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of the protocol that this package speaks. It grows with every change of a
 // frame's form.
-const Version = 1
+const Version = 2
 
 // Message is one of the messages below; the set is closed.
 type Message interface {
@@ -52,6 +52,7 @@ type Configure struct {
 type Neighbour struct {
 	ID              uint32        // given by the server, unique and not zero
 	Address         netip.Addr    // 127.x.y.z, unique
+	Secret          string        // signs the connections on loopback (RFC 2385), so that no other local user can make one; "": nothing does
 	ASN             uint32        // the peer's
 	HoldTime        time.Duration // whole seconds; zero: 90 seconds
 	Keepalive       time.Duration // whole seconds; zero: a third of the hold time

@@ -231,7 +231,7 @@ func examples() []Message {
 	return []Message{
 		Hello{Version: Version},
 		Configure{ASN: 64512, RouterID: netip.MustParseAddr("192.0.2.53"), Neighbours: []Neighbour{{
-			ID: 1, Address: netip.MustParseAddr("127.1.0.1"), ASN: 64501, HoldTime: 90 * time.Second,
+			ID: 1, Address: netip.MustParseAddr("127.1.0.1"), Secret: "hush", ASN: 64501, HoldTime: 90 * time.Second,
 			Keepalive: 30 * time.Second, IPv4: true, IPv6: true, AddPath: true, GracefulRestart: true}}},
 		Refresh{Neighbour: 1},
 		Stop{},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os"
 	"os/exec"
 	"time"
 
@@ -31,9 +30,7 @@ func newPeering(log *slog.Logger, record func(kind, text string)) *peering {
 // speakerCommand runs this very program as the BGP speaker: a malformed message may end it, but
 // never the server. It ends when its input does, also when the server is killed.
 func speakerCommand(ctx context.Context) *exec.Cmd {
-	c := exec.CommandContext(ctx, "/proc/self/exe", speakerVerb)
-	c.Env = append(os.Environ(), "GODEBUG=multipathtcp=0") // its library sets options that MPTCP sockets lack
-	return c
+	return exec.CommandContext(ctx, "/proc/self/exe", speakerVerb)
 }
 
 // sink hands on what the sessions bring. Their ups and downs go into the journal; the log has them
