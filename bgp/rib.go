@@ -42,6 +42,7 @@ type source struct {
 	pending []edit    // judged by what is believed now
 	ended   [2]bool   // families whose end-of-RIB came
 	begins  [2]bool   // families that the session carries
+	ends    bool      // the peer is to tell the end of its first routes
 }
 
 // loss is the end of a session by nobody's will.
@@ -219,8 +220,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Up begins a session of a peer, which carries the given families.
-func (r *RIB) Up(p Peer, ipv4, ipv6 bool, now time.Time) {
+// Up begins a session of a peer.
+func (r *RIB) Up(p Peer, o Opened, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, s := r.of(p)
@@ -229,7 +230,7 @@ func (r *RIB) Up(p Peer, ipv4, ipv6 bool, now time.Time) {
 	}
 	s.up, s.session = true, s.session+1
 	s.syncing, s.began, s.counted, s.pending = true, time.Time{}, 0, nil
-	s.ended, s.begins = [2]bool{}, [2]bool{ipv4, ipv6}
+	s.ended, s.begins, s.ends = [2]bool{}, [2]bool{o.IPv4, o.IPv6}, o.Ends
 	r.publish(r.Latest().edited(0, nil, r.states()))
 }
 

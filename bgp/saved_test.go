@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,4 +98,116 @@ func BenchmarkSaveAfterOneUpdate(b *testing.B) {
 	if pieces > 3 {
 		b.Errorf("%d pieces for one change", pieces)
 	}
+}
+
+// restart gives the RIB of a server that was started again, at the story's time.
+func (s *story) restart(change func(map[string][]byte)) error {
+	saved, err := s.rib.Save(s.now)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if change != nil {
+		change(saved)
+	}
+	s.rib = NewRIB()
+	err = s.rib.Restore(saved)
+	s.rib.Apply([]Partner{believing("sibtel"), believing("uralnet")}, []Peer{s.a, s.b, s.c}, s.now)
+	return err
+}
+
+func TestRoutesSurviveARestart(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/24 10.0.0.0/8")
+	s.sync(s.b, "203.0.113.0/24")
+	s.after(time.Minute)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?,10?")
+	s.after(time.Minute)
+	s.sync(s.a, "203.0.113.0/24")
+	s.want("203.0.113.0/24=9,10?")
+	s.after(13 * time.Minute)
+	s.want("203.0.113.0/24=9,10?")
+	s.after(time.Minute)
+	s.want("203.0.113.0/24=9")
+}
+
+func TestRestartDoesNotProlongStaleness(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(14 * time.Minute)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("")
+}
+
+func TestSessionThatConfirmsNothingDoesNotProlongStalenessOverRestarts(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.after(30 * time.Second)
+	for range 15 {
+		if err := s.restart(nil); err != nil {
+			t.Error(err)
+		}
+		s.want("203.0.113.0/24=9?")
+		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.after(time.Minute)
+	}
+	s.want("")
+}
+
+func TestRestartWithinAShortStaleKeepsRoutes(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.after(59 * time.Second)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.after(15*time.Minute - time.Second)
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Second)
+	s.want("")
+}
+
+func TestShortStalenessIsSavedMoreOften(t *testing.T) {
+	for stale, want := range map[time.Duration]time.Duration{time.Minute: 6 * time.Second, 15 * time.Minute: time.Minute, 0: time.Minute} {
+		s := newStory(t, func(p *Partner) { p.Stale = stale })
+		if got := s.rib.SaveInterval(); got != want {
+			t.Errorf("routes that outlive their session by %s are saved each %s, want %s", stale, got, want)
+		}
+	}
+}
+
+func TestDamagedPageIsPassedOver(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	err := s.restart(func(saved map[string][]byte) { saved["x"] = []byte("what is this") })
+	if err == nil || !strings.Contains(err.Error(), `saved routes from "x" on: not a saved page of routes`) {
+		t.Errorf("error %v", err)
+	}
+	s.want("203.0.113.0/24=9?")
+}
+
+func FuzzDecoded(f *testing.F) {
+	s := &story{rib: NewRIB(), now: noon, a: Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.9"), ASN: 64501}}
+	s.rib.Apply([]Partner{believing("sibtel")}, []Peer{s.a}, noon)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/20")
+	saved, err := s.rib.Save(noon)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, b := range saved {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		edits, err := newPageReader().page(b)
+		if err == nil && len(edits) > len(b)/10 {
+			t.Errorf("%d routes of %d octets", len(edits), len(b))
+		}
+	})
 }

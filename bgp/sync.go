@@ -11,12 +11,23 @@ import (
 const (
 	// quiet is how long they must not have grown.
 	quiet = time.Second
+	// quietBeforeEnd is the same for a peer that announced to tell their end: it may be slow, but it will.
+	quietBeforeEnd = 10 * time.Second
 	// trickle is by how many they have to be more to have grown; of many, by a hundredth. A peer with a full
-	// table has some change every second, and would never be quiet otherwise.
-	trickle = 100
-	// longestSync is how long they are held back at most, while they go on growing.
-	longestSync = time.Minute
+	// table has some change every second, and would never be quiet otherwise; and so few cost little one
+	// by one.
+	trickle = 1000
+	// longestSync is how long they are held back at most, while they go on growing. A million took 25 to 90
+	// seconds to come through the speaker, by how busy the machine was: taken in parts, each part would copy
+	// most of the table. RFC 4724 leaves such a bound to whoever waits (section 4.1).
+	longestSync = 2 * time.Minute
 )
+
+// Opened is what the OPENs of a session settled, as far as it matters to its routes.
+type Opened struct {
+	IPv4, IPv6 bool // families that the session carries
+	Ends       bool // the peer announced to tell the end of its first routes (RFC 4724)
+}
 
 // hold keeps first routes back. It says false when the peer has announced more than it may. One that says
 // so much of few routes is done with its first announcement.
@@ -82,8 +93,12 @@ func (s *source) quietAt() time.Time {
 	if !s.syncing || s.began.IsZero() {
 		return time.Time{}
 	}
-	if most := s.began.Add(longestSync); s.heard.Add(quiet).After(most) {
+	silent, most := s.heard.Add(quiet), s.began.Add(longestSync)
+	if s.ends {
+		silent = s.heard.Add(quietBeforeEnd)
+	}
+	if silent.After(most) {
 		return most
 	}
-	return s.heard.Add(quiet)
+	return silent
 }

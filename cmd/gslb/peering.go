@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os/exec"
+	"runtime/debug"
 	"time"
 
 	"gslb/bgp"
@@ -38,7 +39,7 @@ func speakerCommand(ctx context.Context) *exec.Cmd {
 func (p *peering) sink() bgp.Sink {
 	return bgp.Sink{
 		Up: func(peer bgp.Peer, session wire.Session) {
-			p.rib.Up(peer, session.IPv4, session.IPv6, time.Now())
+			p.rib.Up(peer, bgp.Opened{IPv4: session.IPv4, IPv6: session.IPv6, Ends: session.GracefulRestart}, time.Now())
 			p.note(peer, "session up")
 		},
 		Down: func(peer bgp.Peer, cause bgp.Cause) {
@@ -97,5 +98,33 @@ func (p *peering) validate(ctx context.Context) error {
 		case <-p.vrps.Changed():
 			p.rib.Validate(p.vrps.Latest())
 		}
+	}
+}
+
+// tidyInterval is how often the size of the table is looked at, and tidyStep by how many prefixes it has to have
+// changed for memory to be given back.
+const (
+	tidyInterval = 5 * time.Second
+	tidyStep     = 100_000
+)
+
+// tidy gives memory back to the system after a large announcement came or went, until ctx ends: its taking
+// in leaves behind more than the table needs, which the runtime would keep for long.
+func (p *peering) tidy(ctx context.Context) error {
+	ticker := time.NewTicker(tidyInterval)
+	defer ticker.Stop()
+	tidied, last := 0, 0
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		size := p.rib.Latest().Len()
+		if settled := max(size, last)-min(size, last) < tidyStep; settled && max(size, tidied)-min(size, tidied) >= tidyStep {
+			debug.FreeOSMemory()
+			tidied = size
+		}
+		last = size
 	}
 }
