@@ -1,7 +1,10 @@
 package bgp
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,6 +58,32 @@ func TestChangeOfOnePeerLeavesTheOthersAlone(t *testing.T) {
 	s.keeps("203.0.113.1", "nsk")
 	if n := strings.Count(s.log.String(), "session up\" partner=sibtel"); n != 1 {
 		t.Errorf("the first session came up %d times, want once", n)
+	}
+}
+
+// Our identity is in every OPEN, so another one needs new sessions; nobody is removed by it.
+func TestAnotherRouterIDIsToldAsAChange(t *testing.T) {
+	t.Parallel()
+	s, b, _ := steered(t, "", "203.0.113.0/24")
+	b.established("gslb")
+	file := filepath.Join(s.folder, "gslb.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("router_id: 192.0.2.53"), []byte("router_id: 192.0.2.54"), 1)
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+	until(t, soon, "the words", func() string {
+		return wordless(b.log.String(), []string{"gslb: Received: Other configuration change"})
+	})
+	s.confirms("203.0.113.1")
+	if strings.Contains(b.log.String(), "de-configured") {
+		t.Error("BIRD was told that it was removed")
 	}
 }
 
