@@ -10,8 +10,7 @@ func full(b *testing.B) (*Board, []Key) {
 	b.Helper()
 	const endpoints = 20_000
 	check := usualCheck
-	check.Kind, check.Method, check.Path, check.Host, check.Body = HTTP, "GET", "/ping", "www.ok.test", "OK"
-	check.Status = mustStatus(b, "200-299")
+	check.Kind = HTTP{Port: 80, Method: "GET", Path: "/ping", Host: "www.ok.test", Body: Text{Plain: "OK"}, Status: mustStatus(b, "200-299")}
 	var targets []Target
 	for n := range endpoints {
 		a := netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
@@ -75,10 +74,10 @@ func BenchmarkSave(b *testing.B) {
 func BenchmarkProbeHTTP(b *testing.B) {
 	at := endpoint(b, "127.0.0.1", says(okHead+"Content-Length: 2\r\n\r\nOK"))
 	check := usualCheck
-	check.Kind, check.Port, check.Body, check.Status = HTTP, at.Port(), "OK", mustStatus(b, "200")
+	check.Kind = HTTP{Port: at.Port(), Body: Text{Plain: "OK"}, Status: mustStatus(b, "200")}
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := Probe(b.Context(), at.Addr(), check); !r.OK {
+		if r := NewOutside().Probe(b.Context(), at.Addr(), check); !r.OK {
 			b.Fatal(r.Cause)
 		}
 	}

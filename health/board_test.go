@@ -16,7 +16,7 @@ var (
 	epoch = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 	usualCheck = Check{
-		Kind: TCP, Port: 80, Interval: 10 * time.Second, Timeout: 3 * time.Second,
+		Kind: TCP{Port: 80}, Interval: 10 * time.Second, Timeout: 3 * time.Second,
 		Window: 20, Fall: 10, Rise: 20,
 	}
 	asPorts = cmp.Comparer(func(x, y Key) bool { return x == y })
@@ -149,7 +149,10 @@ func TestApplyTellsWhatCameAndWent(t *testing.T) {
 func TestEditedChecks(t *testing.T) {
 	edit := func(n byte, name, path string) Target {
 		e := target(n)
-		e.Name, e.Check.Path = name, path
+		e.Name = name
+		if path != "" {
+			e.Check.Kind = HTTP{Path: path}
+		}
 		return e
 	}
 	for _, c := range []struct {
@@ -216,7 +219,7 @@ func TestBadEditNeedsFallFailuresAndAWithdrawnOneOwesRise(t *testing.T) {
 	play(t, b, target(1).Key(), epoch, "S*20 F*5")
 	play(t, b, target(2).Key(), epoch, "F*3 S*19")
 	up, down := target(1), target(2)
-	up.Check.Path, down.Check.Path = "/oops", "/oops"
+	up.Check.Kind, down.Check.Kind = TCP{Port: 81}, TCP{Port: 81}
 	b.Apply([]Target{up, down}, epoch)
 
 	verdicts := func() [2]Verdict {

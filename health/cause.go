@@ -2,8 +2,6 @@ package health
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -63,40 +61,6 @@ func cause(err error, c Check) string {
 		return op.Err.Error() // a TLS alert, which may also come after the handshake
 	}
 	return "probe failed"
-}
-
-// tlsFault gives an error of a TLS handshake its cause; what the network did is left to cause.
-func tlsFault(err error) error {
-	var (
-		invalid   x509.CertificateInvalidError
-		authority x509.UnknownAuthorityError
-		name      x509.HostnameError
-		record    tls.RecordHeaderError
-		op        *net.OpError
-	)
-	switch {
-	case errors.As(err, &invalid):
-		return invalidFault(invalid)
-	case errors.As(err, &authority):
-		return fault("tls: unknown authority")
-	case errors.As(err, &name):
-		return fault("tls: name mismatch")
-	case errors.As(err, &record):
-		return fault("tls: not TLS")
-	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	}
-	return fault("tls: handshake failed")
-}
-
-func invalidFault(err x509.CertificateInvalidError) error {
-	switch {
-	case err.Reason != x509.Expired:
-		return fault("tls: certificate invalid")
-	case err.Cert != nil && time.Now().Before(err.Cert.NotBefore):
-		return fault("tls: certificate not yet valid")
-	}
-	return fault("tls: certificate expired")
 }
 
 // brief writes a duration without the zero parts that its String has: 1m, not 1m0s.

@@ -32,11 +32,11 @@ func TestErrnoCauses(t *testing.T) {
 }
 
 func TestLongTextIsCutInItsCause(t *testing.T) {
-	err := search(strings.NewReader(""), strings.Repeat("ж", 50)+"\n")
+	err := Text{Plain: strings.Repeat("ж", 50) + "\n"}.search(strings.NewReader(""), "body", true)
 	if got, want := cause(err, Check{}), `body lacks "`+strings.Repeat("ж", 40)+`…"`; got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
-	if got := cause(search(strings.NewReader(""), "a\n"), Check{}); got != `body lacks "a\n"` {
+	if got := cause(Text{Plain: "a\n"}.search(strings.NewReader(""), "body", true), Check{}); got != `body lacks "a\n"` {
 		t.Errorf("got %s", got)
 	}
 }

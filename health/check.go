@@ -5,58 +5,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"time"
 )
-
-// Kind is the protocol that a check speaks.
-type Kind uint8
-
-const (
-	// HTTP asks for a page and judges its status, and its text where the check has one.
-	HTTP Kind = iota
-	// HTTPS is HTTP over TLS, with the certificate verified.
-	HTTPS
-	// TCP connects and closes.
-	TCP
-
-	kinds // how many there are
-)
-
-// String is the word of the config for this kind.
-func (k Kind) String() string {
-	switch k {
-	case HTTP:
-		return "http"
-	case HTTPS:
-		return "https"
-	case TCP:
-		return "tcp"
-	}
-	return fmt.Sprintf("kind(%d)", uint8(k))
-}
-
-// ParseKind reads the word that [Kind.String] writes.
-func ParseKind(word string) (Kind, error) {
-	for k := range kinds {
-		if k.String() == word {
-			return k, nil
-		}
-	}
-	return 0, fmt.Errorf("kind %q: not one of http, https, tcp", word)
-}
 
 // Check says how an endpoint is probed and when the rule withdraws and restores it. Two equal
 // checks of one address are one probe. The checks that reach this package are complete: every
 // default has been filled in, so a zero field means zero.
 type Check struct {
-	Kind   Kind
-	Port   uint16
-	Method string    // http, https; empty: GET
-	Path   string    // http, https: path and query; empty: /
-	Host   string    // http, https: Host header and TLS server name; empty: the address
-	Body   string    // http, https: a text that the first 64 KB of the body hold; empty: any body
-	Status StatusSet // http, https: the codes that are a success; the zero value: none is
+	Kind Kind // what is asked; nil: nothing can be, and every probe fails
 
 	Interval time.Duration // from one probe to the next
 	Timeout  time.Duration // of a whole probe, at most Interval
@@ -94,23 +50,25 @@ func (c Check) Next(e Endpoint) time.Duration {
 // at zero do not count, so that a field that a later version adds does not change old fingerprints.
 func (c Check) fingerprint() string {
 	h := sha256.New()
-	add := func(field, value, zero string) {
-		if value != zero {
+	add := func(field, value string) {
+		if value != "" {
 			fmt.Fprintf(h, "%s=%q\n", field, value)
 		}
 	}
-	add("kind", c.Kind.String(), "")
-	add("port", strconv.Itoa(int(c.Port)), "0")
-	add("method", c.Method, "")
-	add("path", c.Path, "")
-	add("host", c.Host, "")
-	add("body", c.Body, "")
-	add("status", c.Status.String(), "")
-	add("interval", c.Interval.String(), "0s")
-	add("timeout", c.Timeout.String(), "0s")
-	add("window", strconv.Itoa(c.Window), "0")
-	add("fall", strconv.Itoa(c.Fall), "0")
-	add("rise", strconv.Itoa(c.Rise), "0")
+	if c.Kind != nil {
+		add("kind", c.Kind.String())
+		c.Kind.tell(add)
+	}
+	span := func(field string, d time.Duration) {
+		if d != 0 {
+			add(field, d.String())
+		}
+	}
+	span("interval", c.Interval)
+	span("timeout", c.Timeout)
+	add("window", number(c.Window))
+	add("fall", number(c.Fall))
+	add("rise", number(c.Rise))
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

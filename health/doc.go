@@ -1,14 +1,15 @@
 // Package health answers one question: does this endpoint deserve traffic?
 //
-// Its nouns: a [Check] says how an endpoint is probed and when it is withdrawn and restored; a
-// [Target] is an address with a check; a [Result] is what one probe found; the [Window] holds the
-// last results; the [Rule] turns a window into a [Verdict]; an [Endpoint] is everything that is
-// known of one target; the [Board] keeps all endpoints and publishes them as an immutable [Report].
-// The board has no goroutine and no clock: the [Runner] brings it results on time, with a [Prober]
-// that asks the network, and a simulator can bring it results on a clock of its own.
+// Its nouns: a [Check] says how an endpoint is probed and when it is withdrawn and restored, and its
+// [Kind] what it is asked; a [Target] is an address with a check; a [Result] is what one probe found;
+// the [Window] holds the last results; the [Rule] turns a window into a [Verdict]; an [Endpoint] is
+// everything that is known of one target; the [Board] keeps all endpoints and publishes them as an
+// immutable [Report]. The board has no goroutine and no clock: the [Runner] brings it results on time,
+// with a [Prober] that asks the world [Outside], and a simulator can bring it results on a clock of
+// its own.
 //
 //	board := health.NewBoard()
-//	runner := health.NewRunner(board, health.Probe, log)
+//	runner := health.NewRunner(board, health.NewOutside().Probe, log)
 //	runner.Apply(targets)            // again whenever the targets change
 //	go runner.Run(ctx)
 //	<-board.Settled()                // every endpoint has its first result
@@ -21,5 +22,5 @@
 //
 // The package refuses to know services, places or names: an endpoint is an address and a check.
 // It refuses to probe by anything but the address it was given (no look-ups, no proxies, no
-// redirects), and it keeps no history beyond the window.
+// redirects to another host), and it keeps no history beyond the window.
 package health

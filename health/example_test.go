@@ -19,7 +19,7 @@ func Example() {
 		Address: netip.MustParseAddr("192.0.2.11"),
 		Name:    "web",
 		Check: health.Check{
-			Kind: health.HTTP, Port: 80, Path: "/ping", Status: status,
+			Kind:     health.HTTP{Port: 80, Path: "/ping", Status: status},
 			Interval: 10 * time.Second, Timeout: 3 * time.Second, Window: 20, Fall: 10, Rise: 20,
 		},
 	}

@@ -2,8 +2,7 @@ package health
 
 import (
 	"bufio"
-	"bytes"
-	"crypto/tls"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,95 +17,193 @@ import (
 
 const (
 	headMax   = 64 << 10 // bytes of status line and header that are read
-	bodyMax   = 64 << 10 // bytes of the body that are searched
 	userAgent = "gslb-check"
 )
 
-// askHTTP sends one HTTP/1.1 request over the connection and judges the answer. A redirect is an
-// answer like any other: its status is judged, and it is not followed. Where the check wants no text,
-// the body is not read.
-func askHTTP(conn net.Conn, address netip.Addr, c Check) error {
-	request, err := newRequest(address, c)
+// HTTP asks for a page and judges its status, and its text where the check has one. The word of its
+// kind is http, or https with TLS.
+type HTTP struct {
+	TLS       bool
+	Trust     Trust // with TLS, and when a redirect leads there
+	Port      uint16
+	Method    string    // empty: GET
+	Path      string    // path and query; empty: /
+	Host      string    // Host header and TLS server name; empty: the address
+	Body      Text      // of the body; where none is wanted, the body is not read
+	Status    StatusSet // the codes that are a success; the zero value: none is
+	Header    List      // fields that are added to the request, as "Name: value"
+	Redirects int       // that are followed, to the same address and host; 0: their status is judged
+}
+
+// String is the word of the config.
+func (h HTTP) String() string {
+	if h.TLS {
+		return "https"
+	}
+	return "http"
+}
+
+func (h HTTP) tell(add func(field, value string)) {
+	add("port", number(h.Port))
+	add("method", h.Method)
+	add("path", h.Path)
+	add("host", h.Host)
+	add("body", h.Body.Plain)
+	add("status", h.Status.String())
+	add("body_regex", h.Body.Regex)
+	for _, field := range h.Header.Texts() {
+		add("header", field)
+	}
+	add("redirects", number(h.Redirects))
+	h.Trust.tell(add)
+}
+
+// ask gets the page, and follows as many redirects as the check allows. All of them are asked of the
+// probed address: it is this endpoint that is judged, and not where it sends its visitors.
+func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
+	for left := h.Redirects; ; left-- {
+		location, err := h.page(ctx, o, at)
+		if err != nil || location == "" {
+			return err
+		}
+		if left == 0 {
+			return fault(fmt.Sprintf("more than %d redirects", h.Redirects))
+		}
+		if err := h.redirect(location, at); err != nil {
+			return err
+		}
+	}
+}
+
+// page asks for one page, and judges it unless it is a redirect to be followed.
+func (h HTTP) page(ctx context.Context, o *Outside, at netip.Addr) (location string, err error) {
+	conn, err := dial(ctx, "tcp", at, h.Port)
 	if err != nil {
-		return err
+		return "", err
+	}
+	defer conn.Close()
+	if !h.TLS {
+		return h.exchange(conn, at)
+	}
+	// Only HTTP/1.1 is offered: it is what every server speaks, and what the bounds are made for.
+	secure, err := o.handshake(conn, h.Trust, serverName(at, h.Host), "http/1.1")
+	if err != nil {
+		return "", err
+	}
+	defer secure.Close()
+	return h.exchange(secure, at)
+}
+
+// exchange sends one HTTP/1.1 request over the connection and judges the answer, or gives where it
+// redirects to.
+func (h HTTP) exchange(conn io.ReadWriter, at netip.Addr) (string, error) {
+	request, err := h.request(at)
+	if err != nil {
+		return "", err
 	}
 	if err := request.Write(conn); err != nil {
-		return err
+		return "", err
 	}
 	head := &io.LimitedReader{R: conn, N: headMax}
 	reader := bufio.NewReader(head)
 	response, err := readHead(reader, request)
 	if err != nil {
-		return headFault(err, head.N <= 0)
+		return "", headFault(err, head.N <= 0)
 	}
-	if !c.Status.Has(response.StatusCode) {
-		return fault("status " + strconv.Itoa(response.StatusCode))
+	if location := response.Header.Get("Location"); h.Redirects > 0 && location != "" && redirects(response.StatusCode) {
+		return location, nil
 	}
-	if c.Body == "" {
-		return nil
+	if !h.Status.Has(response.StatusCode) {
+		return "", fault("status " + strconv.Itoa(response.StatusCode))
+	}
+	if !h.Body.Wants() {
+		return "", nil
 	}
 	// The body has a bound of its own. It is left, not closed: closing would read the rest of it.
 	head.N = math.MaxInt64
-	return search(response.Body, c.Body)
+	return "", bodyFault(h.Body.search(response.Body, "body", true))
 }
 
-// askHTTPS is askHTTP inside TLS. Only HTTP/1.1 is offered: it is what every server speaks, and what
-// the bounds of askHTTP are made for.
-func (n network) askHTTPS(conn net.Conn, address netip.Addr, c Check) error {
-	secure := tls.Client(conn, &tls.Config{
-		RootCAs:    n.roots,
-		ServerName: serverName(address, c),
-		NextProtos: []string{"http/1.1"},
-	})
-	if err := secure.Handshake(); err != nil {
-		return tlsFault(err)
+// redirects tells whether an answer of this code sends to its Location (RFC 9110, section 15.4).
+func redirects(code int) bool {
+	switch code {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
 	}
-	defer secure.Close()
-	return askHTTP(secure, address, c)
+	return false
 }
 
-// serverName is the name that the certificate has to be for, and that TLS asks for when it is not an
-// address.
-func serverName(address netip.Addr, c Check) string {
-	if c.Host == "" {
-		return address.WithZone("").String()
+// redirect makes the check one of the page that the location leads to. It must be of the same host: the
+// address that is probed need not know another. And it must not give away in clear text what was
+// asked inside TLS.
+func (h *HTTP) redirect(location string, at netip.Addr) error {
+	base := url.URL{Scheme: h.String(), Host: h.authority(at), Path: "/"}
+	if page, err := url.ParseRequestURI(h.Path); err == nil {
+		base.Path, base.RawPath = page.Path, page.RawPath
 	}
-	if name, _, err := net.SplitHostPort(c.Host); err == nil {
-		return name
+	to, err := base.Parse(location)
+	if err != nil {
+		return fault("bad response: malformed redirect")
 	}
-	return c.Host
+	port, err := strconv.ParseUint(to.Port(), 10, 16)
+	switch {
+	case to.Scheme != "http" && to.Scheme != "https":
+		return fault("redirect to another protocol")
+	case to.Port() != "" && (err != nil || port == 0):
+		return fault("bad response: malformed redirect")
+	case h.TLS && to.Scheme == "http":
+		return fault("redirect out of TLS")
+	case !strings.EqualFold(strings.TrimSuffix(to.Hostname(), "."), strings.TrimSuffix(base.Hostname(), ".")):
+		return fault("redirect to another host")
+	}
+	h.TLS, h.Port, h.Path = to.Scheme == "https", uint16(port), to.RequestURI()
+	if to.Port() == "" {
+		h.Port = map[bool]uint16{false: 80, true: 443}[h.TLS]
+	}
+	if h.Host != "" {
+		h.Host = to.Host
+	}
+	if h.Method == http.MethodPost {
+		h.Method = http.MethodGet
+	}
+	return nil
 }
 
-// newRequest is the request that the check asks for. The Host header is the check's, or the address
-// with the port where the scheme does not imply it (RFC 9110, section 7.2).
-func newRequest(address netip.Addr, c Check) (*http.Request, error) {
-	request, err := http.NewRequest(c.Method, "/", nil)
+// request is the request that the check asks for.
+func (h HTTP) request(at netip.Addr) (*http.Request, error) {
+	request, err := http.NewRequest(h.Method, "/", nil)
 	if err != nil {
 		return nil, fault("the method of the check is not one")
 	}
-	if c.Path != "" {
-		if request.URL, err = url.ParseRequestURI(c.Path); err != nil {
+	if h.Path != "" {
+		if request.URL, err = url.ParseRequestURI(h.Path); err != nil {
 			return nil, fault("the path of the check is not one")
 		}
 	}
-	request.Host = c.Host
-	if c.Host == "" {
-		request.Host = authority(address.WithZone(""), c)
-	}
+	request.Host = h.authority(at)
 	request.Close = true
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Accept", "*/*")
+	for _, field := range h.Header.Texts() {
+		name, value, _ := strings.Cut(field, ":")
+		request.Header.Set(name, strings.TrimSpace(value))
+	}
 	return request, nil
 }
 
-func authority(address netip.Addr, c Check) string {
-	if c.Kind == HTTP && c.Port == 80 || c.Kind == HTTPS && c.Port == 443 {
-		if address.Is6() {
-			return "[" + address.String() + "]"
-		}
-		return address.String()
+// authority is the Host header: the check's, or the address with the port where the scheme does not
+// imply it (RFC 9110, section 7.2).
+func (h HTTP) authority(at netip.Addr) string {
+	address := at.WithZone("")
+	switch implied := h.Port == 80 && !h.TLS || h.Port == 443 && h.TLS; {
+	case h.Host != "":
+		return h.Host
+	case !implied:
+		return netip.AddrPortFrom(address, h.Port).String()
+	case address.Is6():
+		return "[" + address.String() + "]"
 	}
-	return netip.AddrPortFrom(address, c.Port).String()
+	return address.String()
 }
 
 // errNotHTTP is what readHead says of bytes that are no answer of HTTP/1.
@@ -150,33 +247,13 @@ func headFault(err error, full bool) error {
 	return fault("bad response: malformed header")
 }
 
-// search reads the body until the text has been seen, the body ends or its bound is reached.
-func search(body io.Reader, text string) error {
-	seen := make([]byte, 0, 4<<10)
-	for len(seen) < bodyMax {
-		if len(seen) == cap(seen) {
-			seen = append(seen, 0)[:len(seen)]
-		}
-		n, err := body.Read(seen[len(seen):min(cap(seen), bodyMax)])
-		from := max(0, len(seen)-len(text)+1)
-		seen = seen[:len(seen)+n]
-		if bytes.Contains(seen[from:], []byte(text)) {
-			return nil
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return bodyFault(err)
-		}
-	}
-	return fault(fmt.Sprintf("body lacks %s", quoted(text)))
-}
-
 // bodyFault gives an error in the middle of a body its cause.
 func bodyFault(err error) error {
-	var network net.Error
-	if errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var (
+		network net.Error
+		known   fault
+	)
+	if err == nil || errors.As(err, &known) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	return fault("bad response: malformed body")

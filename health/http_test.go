@@ -26,10 +26,10 @@ func TestTextIsFoundHoweverTheBodyIsCut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for cut, body := range map[string]error{
-				"whole":       search(strings.NewReader(c.body), c.text),
-				"in bytes":    search(iotest.OneByteReader(strings.NewReader(c.body)), c.text),
-				"in halves":   search(iotest.HalfReader(strings.NewReader(c.body)), c.text),
-				"end at once": search(iotest.DataErrReader(strings.NewReader(c.body)), c.text),
+				"whole":       Text{Plain: c.text}.search(strings.NewReader(c.body), "body", true),
+				"in bytes":    Text{Plain: c.text}.search(iotest.OneByteReader(strings.NewReader(c.body)), "body", true),
+				"in halves":   Text{Plain: c.text}.search(iotest.HalfReader(strings.NewReader(c.body)), "body", true),
+				"end at once": Text{Plain: c.text}.search(iotest.DataErrReader(strings.NewReader(c.body)), "body", true),
 			} {
 				if (body == nil) != c.found {
 					t.Errorf("%s: %v, want found %v", cut, body, c.found)
@@ -62,13 +62,13 @@ func FuzzAnswer(f *testing.F) {
 		"", `body lacks "OK"`, "connection closed", "bad response: not HTTP", "bad response: malformed header",
 		"bad response: malformed body", "bad response: header over 64 KB",
 	}
-	check := Check{Kind: HTTP, Port: 80, Body: "OK", Status: mustStatus(f, "200-299")}
+	page := HTTP{Port: 80, Body: Text{Plain: "OK"}, Status: mustStatus(f, "200-299")}
 	f.Fuzz(func(t *testing.T, said string) {
-		err := askHTTP(answer{Reader: strings.NewReader(said)}, netip.IPv6Loopback(), check)
+		_, err := page.exchange(answer{Reader: strings.NewReader(said)}, netip.IPv6Loopback())
 		if err == nil {
 			return
 		}
-		got := cause(err, check)
+		got := cause(err, Check{})
 		if code, ok := strings.CutPrefix(got, "status "); ok && len(code) <= 3 {
 			return
 		}
@@ -82,18 +82,18 @@ func TestHostHeaderOfAnAddressHasThePortThatTheSchemeDoesNotImply(t *testing.T) 
 	v4, v6 := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 	for _, c := range []struct {
 		address netip.Addr
-		kind    Kind
+		tls     bool
 		port    uint16
 		want    string
 	}{
-		{v4, HTTP, 80, "192.0.2.1"},
-		{v4, HTTP, 443, "192.0.2.1:443"},
-		{v4, HTTPS, 443, "192.0.2.1"},
-		{v6, HTTP, 80, "[2001:db8::1]"},
-		{v6, HTTPS, 80, "[2001:db8::1]:80"},
+		{v4, false, 80, "192.0.2.1"},
+		{v4, false, 443, "192.0.2.1:443"},
+		{v4, true, 443, "192.0.2.1"},
+		{v6, false, 80, "[2001:db8::1]"},
+		{v6, true, 80, "[2001:db8::1]:80"},
 	} {
-		if got := authority(c.address, Check{Kind: c.kind, Port: c.port}); got != c.want {
-			t.Errorf("%v port %d of %v: %s, want %s", c.kind, c.port, c.address, got, c.want)
+		if got := (HTTP{TLS: c.tls, Port: c.port}).authority(c.address); got != c.want {
+			t.Errorf("TLS %v port %d of %v: %s, want %s", c.tls, c.port, c.address, got, c.want)
 		}
 	}
 }

@@ -79,20 +79,36 @@ func resets(c *net.TCPConn) {
 
 const okHead = "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 
+// on is the kind with another port.
+func on(port uint16, k Kind) Kind {
+	switch k := k.(type) {
+	case HTTP:
+		k.Port = port
+		return k
+	case TCP:
+		k.Port = port
+		return k
+	case TLS:
+		k.Port = port
+		return k
+	}
+	return k
+}
+
 func TestProbeTellsTheCause(t *testing.T) {
 	const page = okHead + "\r\nall is OK here"
-	http200 := Check{Kind: HTTP, Path: "/ping", Status: mustStatus(t, "200-299")}
-	with := func(edit func(*Check)) Check {
+	http200 := HTTP{Path: "/ping", Status: mustStatus(t, "200-299")}
+	with := func(edit func(*HTTP)) HTTP {
 		c := http200
 		edit(&c)
 		return c
 	}
-	wantsOK := with(func(c *Check) { c.Body = "OK" })
-	tcp := Check{Kind: TCP}
+	wantsOK := with(func(h *HTTP) { h.Body.Plain = "OK" })
+	tcp := TCP{}
 	byteByByte := goesOn("HTTP/1.1 200 OK\r\n", "x", 20*time.Millisecond)
 	for _, c := range []struct {
 		name  string
-		check Check
+		kind  Kind
 		serve func(*net.TCPConn)
 		want  string // the cause; empty: a success
 	}{
@@ -106,17 +122,17 @@ func TestProbeTellsTheCause(t *testing.T) {
 		{"wanted text in chunks", wantsOK, says(okHead + "Transfer-Encoding: chunked\r\n\r\n1\r\nO\r\n1\r\nK\r\n0\r\n\r\n"), ""},
 		{"wanted text before an endless rest", wantsOK, goesOn(page, "x", 20*time.Millisecond), ""},
 		{"endless body that nobody wants", http200, goesOn(okHead+"\r\n", strings.Repeat("x", 1<<16), 0), ""},
-		{"wanted status", with(func(c *Check) { c.Status = mustStatus(t, "503") }), says("HTTP/1.1 503 No\r\n\r\n"), ""},
+		{"wanted status", with(func(h *HTTP) { h.Status = mustStatus(t, "503") }), says("HTTP/1.1 503 No\r\n\r\n"), ""},
 
 		{"unwanted status", http200, says("HTTP/1.1 503 No\r\n\r\n"), "status 503"},
 		{"redirect", http200, says("HTTP/1.1 302 Found\r\nLocation: /ping\r\n\r\n"), "status 302"},
 		{"switched protocols", http200, says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"), "status 101"},
-		{"no wanted status", with(func(c *Check) { c.Status = StatusSet{} }), says(page), "status 200"},
+		{"no wanted status", with(func(h *HTTP) { h.Status = StatusSet{} }), says(page), "status 200"},
 		{"missing text", wantsOK, says(okHead + "\r\nall is bad"), `body lacks "OK"`},
 		{"no body", wantsOK, says("HTTP/1.1 204 No Content\r\n\r\n"), `body lacks "OK"`},
-		{"text behind the first 64 KB", wantsOK, says(okHead + "\r\n" + strings.Repeat("x", bodyMax-1) + "OK"), `body lacks "OK"`},
+		{"text behind the first 64 KB", wantsOK, says(okHead + "\r\n" + strings.Repeat("x", answerMax-1) + "OK"), `body lacks "OK"`},
 		{"endless body", wantsOK, goesOn(okHead+"\r\n", strings.Repeat("x", 1<<16), 0), `body lacks "OK"`},
-		{"text over an edge of reads", wantsOK, says(okHead + "\r\n" + strings.Repeat("x", bodyMax-2) + "OK"), ""},
+		{"text over an edge of reads", wantsOK, says(okHead + "\r\n" + strings.Repeat("x", answerMax-2) + "OK"), ""},
 		{"body cut short", wantsOK, says(okHead + "Content-Length: 100\r\n\r\nall"), "connection closed"},
 		{"broken chunk", wantsOK, says(okHead + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), "bad response: malformed body"},
 		{"body byte by byte", wantsOK, goesOn(okHead+"\r\n", "x", 20*time.Millisecond), "timeout after 300ms"},
@@ -133,19 +149,19 @@ func TestProbeTellsTheCause(t *testing.T) {
 		{"HTTP/2 frames", http200, says("\x00\x00\x12\x04\x00\x00\x00\x00\x00"), "bad response: not HTTP"},
 		{"garbage for a status", http200, says("HTTP/1.1 \x00\xff\r\n\r\n"), "bad response: malformed header"},
 		{"garbage for a header", http200, says("HTTP/1.1 200 OK\r\n\x00\x01\x02\r\n\r\n"), "bad response: malformed header"},
-		{"bad path", with(func(c *Check) { c.Path = "ping" }), hangs, "the path of the check is not one"},
-		{"bad method", with(func(c *Check) { c.Method = "GET /\r\n" }), hangs, "the method of the check is not one"},
-		{"no such kind", Check{Kind: 200}, hangs, "no probe of this kind"},
+		{"bad path", with(func(h *HTTP) { h.Path = "ping" }), hangs, "the path of the check is not one"},
+		{"bad method", with(func(h *HTTP) { h.Method = "GET /\r\n" }), hangs, "the method of the check is not one"},
+		{"no kind", nil, hangs, "no probe of this kind"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for _, ip := range []string{"127.0.0.1", "::1"} {
 				at := endpoint(t, ip, c.serve)
-				c.check.Port, c.check.Timeout = at.Port(), 300*time.Millisecond
+				check := Check{Kind: on(at.Port(), c.kind), Timeout: 300 * time.Millisecond}
 				if !strings.HasPrefix(c.want, "timeout") {
-					c.check.Timeout = 10 * time.Second
+					check.Timeout = 10 * time.Second
 				}
-				got := Probe(t.Context(), at.Addr(), c.check)
+				got := NewOutside().Probe(t.Context(), at.Addr(), check)
 				if got.OK != (c.want == "") || got.Cause != c.want {
 					t.Errorf("on %s: ok %v, cause %q, want cause %q", ip, got.OK, got.Cause, c.want)
 				}
@@ -165,8 +181,8 @@ func TestRefusedPort(t *testing.T) {
 		}
 		at := l.Addr().(*net.TCPAddr).AddrPort()
 		l.Close()
-		for _, kind := range []Kind{HTTP, HTTPS, TCP} {
-			got := Probe(t.Context(), at.Addr(), Check{Kind: kind, Port: at.Port(), Timeout: time.Second})
+		for _, kind := range []Kind{HTTP{}, HTTP{TLS: true}, TCP{}, TLS{}} {
+			got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: on(at.Port(), kind), Timeout: time.Second})
 			if got.OK || got.Cause != "connect refused" {
 				t.Errorf("%v on %s: %+v, want the cause %q", kind, ip, got, "connect refused")
 			}
@@ -177,8 +193,8 @@ func TestRefusedPort(t *testing.T) {
 func TestProbeWithoutAnAddressOrTimeIsAFailure(t *testing.T) {
 	at := endpoint(t, "127.0.0.1", hangs)
 	for name, got := range map[string]Result{
-		"no address": Probe(t.Context(), netip.Addr{}, Check{Kind: TCP, Port: 80, Timeout: time.Second}),
-		"no timeout": Probe(t.Context(), at.Addr(), Check{Kind: TCP, Port: at.Port()}),
+		"no address": NewOutside().Probe(t.Context(), netip.Addr{}, Check{Kind: TCP{Port: 80}, Timeout: time.Second}),
+		"no timeout": NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: TCP{Port: at.Port()}}),
 	} {
 		if got.OK || got.Cause == "" {
 			t.Errorf("%s: %+v", name, got)
@@ -197,7 +213,7 @@ func TestCancelledProbeEndsAtOnce(t *testing.T) {
 		<-accepted
 		cancel()
 	}()
-	got := Probe(ctx, at.Addr(), Check{Kind: HTTP, Port: at.Port(), Timeout: time.Minute})
+	got := NewOutside().Probe(ctx, at.Addr(), Check{Kind: HTTP{Port: at.Port()}, Timeout: time.Minute})
 	if got.OK || got.Cause != "cancelled" || got.Took > 10*time.Second {
 		t.Errorf("%+v, want cancelled at once", got)
 	}
@@ -208,14 +224,14 @@ func TestRequest(t *testing.T) {
 	t.Setenv("http_proxy", "http://127.0.0.1:1") // would fail if it were used
 	for _, c := range []struct {
 		name, ip string
-		check    Check
+		kind     HTTP
 		want     string // with PORT for the port
 	}{
-		{"nothing said", "127.0.0.1", Check{}, "GET / HTTP/1.1 127.0.0.1:PORT"},
-		{"IPv6", "::1", Check{}, "GET / HTTP/1.1 [::1]:PORT"},
-		{"all said", "127.0.0.1", Check{Method: "HEAD", Path: "/ping?a=b%20c", Host: "www.ok.test"}, "HEAD /ping?a=b%20c HTTP/1.1 www.ok.test"},
-		{"a path of two slashes", "127.0.0.1", Check{Path: "//ping"}, "GET //ping HTTP/1.1 127.0.0.1:PORT"},
-		{"a port in the host", "127.0.0.1", Check{Host: "www.ok.test:8080"}, "GET / HTTP/1.1 www.ok.test:8080"},
+		{"nothing said", "127.0.0.1", HTTP{}, "GET / HTTP/1.1 127.0.0.1:PORT"},
+		{"IPv6", "::1", HTTP{}, "GET / HTTP/1.1 [::1]:PORT"},
+		{"all said", "127.0.0.1", HTTP{Method: "HEAD", Path: "/ping?a=b%20c", Host: "www.ok.test"}, "HEAD /ping?a=b%20c HTTP/1.1 www.ok.test"},
+		{"a path of two slashes", "127.0.0.1", HTTP{Path: "//ping"}, "GET //ping HTTP/1.1 127.0.0.1:PORT"},
+		{"a port in the host", "127.0.0.1", HTTP{Host: "www.ok.test:8080"}, "GET / HTTP/1.1 www.ok.test:8080"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := make(chan string, 1)
@@ -231,8 +247,8 @@ func TestRequest(t *testing.T) {
 				got <- fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Proto, " ", r.Host)
 				io.WriteString(conn, okHead+"\r\n")
 			})
-			c.check.Port, c.check.Timeout, c.check.Status = at.Port(), 10*time.Second, mustStatus(t, "200")
-			if r := Probe(t.Context(), at.Addr(), c.check); !r.OK {
+			c.kind.Port, c.kind.Status = at.Port(), mustStatus(t, "200")
+			if r := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: c.kind, Timeout: 10 * time.Second}); !r.OK {
 				t.Errorf("cause %q", r.Cause)
 			}
 			if got, want := <-got, strings.ReplaceAll(c.want, "PORT", fmt.Sprint(at.Port())); got != want {
@@ -247,7 +263,7 @@ func TestHundredHangingEndpointsDelayNoHealthyOne(t *testing.T) {
 	healthy := endpoint(t, "127.0.0.1", says(okHead+"\r\n"))
 	at := func(a netip.AddrPort, host string, timeout time.Duration) Target {
 		return Target{Address: a.Addr(), Name: "web", Check: Check{
-			Kind: HTTP, Port: a.Port(), Host: host, Status: mustStatus(t, "200"),
+			Kind:     HTTP{Port: a.Port(), Host: host, Status: mustStatus(t, "200")},
 			Interval: 200 * time.Millisecond, Timeout: timeout, Window: 20, Fall: 10, Rise: 20,
 		}}
 	}
@@ -257,7 +273,7 @@ func TestHundredHangingEndpointsDelayNoHealthyOne(t *testing.T) {
 		targets = append(targets, at(hanging, fmt.Sprint("h", n), 200*time.Millisecond))
 	}
 	b := NewBoard()
-	r := NewRunner(b, Probe, slog.New(slog.DiscardHandler))
+	r := NewRunner(b, NewOutside().Probe, slog.New(slog.DiscardHandler))
 	r.Apply(targets)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)

@@ -11,7 +11,7 @@ func TestOffsetsSpreadEvenly(t *testing.T) {
 	for i := range 200 {
 		for n := range 100 {
 			one := target(byte(n))
-			one.Check.Port = uint16(i)
+			one.Check.Kind = TCP{Port: uint16(i)}
 			o := Offset(one.Key())
 			if o < 0 || o >= one.Check.Interval {
 				t.Fatalf("offset %v is outside the interval", o)

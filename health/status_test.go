@@ -91,14 +91,3 @@ func FuzzParseStatus(f *testing.F) {
 		}
 	})
 }
-
-func TestKindsHaveWords(t *testing.T) {
-	for _, k := range []Kind{HTTP, HTTPS, TCP} {
-		if got, err := ParseKind(k.String()); err != nil || got != k {
-			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
-		}
-	}
-	if _, err := ParseKind("gopher"); err == nil || err.Error() != `kind "gopher": not one of http, https, tcp` {
-		t.Errorf("got %v", err)
-	}
-}

@@ -115,15 +115,16 @@ func TestHTTPSProbeTellsTheCause(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n := network{roots: x509.NewCertPool()}
-			n.roots.AddCert(ours.certificate)
+			o := &Outside{roots: x509.NewCertPool()}
+			o.roots.AddCert(ours.certificate)
 			for _, ip := range []string{"127.0.0.1", "::1"} {
 				at := endpoint(t, ip, c.serve)
-				check := Check{Kind: HTTPS, Port: at.Port(), Host: c.host, Body: "OK", Status: mustStatus(t, "200"), Timeout: 10 * time.Second}
+				page := HTTP{TLS: true, Port: at.Port(), Host: c.host, Body: Text{Plain: "OK"}, Status: mustStatus(t, "200")}
+				check := Check{Kind: page, Timeout: 10 * time.Second}
 				if c.want == "timeout after 300ms" {
 					check.Timeout = 300 * time.Millisecond
 				}
-				if got := n.probe(t.Context(), at.Addr(), check); got.OK != (c.want == "") || got.Cause != c.want {
+				if got := o.Probe(t.Context(), at.Addr(), check); got.OK != (c.want == "") || got.Cause != c.want {
 					t.Errorf("on %s: ok %v, cause %q, want cause %q", ip, got.OK, got.Cause, c.want)
 				}
 			}
@@ -134,7 +135,7 @@ func TestHTTPSProbeTellsTheCause(t *testing.T) {
 func TestHTTPSProbeTrustsOnlyTheSystemsRoots(t *testing.T) {
 	good := newCertifier(t).sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageServerAuth)
 	at := endpoint(t, "127.0.0.1", secured(&tls.Config{Certificates: []tls.Certificate{good}}, hangsOn))
-	got := Probe(t.Context(), at.Addr(), Check{Kind: HTTPS, Port: at.Port(), Timeout: 10 * time.Second})
+	got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port()}, Timeout: 10 * time.Second})
 	if got.OK || got.Cause != "tls: unknown authority" {
 		t.Errorf("%+v, want the cause %q", got, "tls: unknown authority")
 	}
@@ -152,7 +153,7 @@ func TestHello(t *testing.T) {
 			return &good, nil
 		}}
 		at := endpoint(t, "127.0.0.1", secured(config, hangsOn))
-		Probe(t.Context(), at.Addr(), Check{Kind: HTTPS, Port: at.Port(), Host: host, Timeout: 10 * time.Second})
+		NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port(), Host: host}, Timeout: 10 * time.Second})
 		got := <-hello
 		if got.ServerName != want || !slices.Equal(got.SupportedProtos, []string{"http/1.1"}) {
 			t.Errorf("host %q: server name %q, protocols %q; want %q and http/1.1", host, got.ServerName, got.SupportedProtos, want)

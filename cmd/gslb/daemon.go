@@ -124,7 +124,7 @@ func (d *daemon) assemble() {
 	d.keeper = newKeeper(d.store, d.board, d.peering.rib, d.log)
 	d.peering.restore(d.keeper.routes())
 	d.board.Restore(d.keeper.windows(), d.started)
-	d.runner = health.NewRunner(d.board, health.Probe, d.log)
+	d.runner = health.NewRunner(d.board, health.NewOutside().Probe, d.log)
 	d.publisher = steer.NewPublisher(steer.Sources{
 		Health:  d.board.Latest,
 		Routes:  d.peering.rib.Latest,

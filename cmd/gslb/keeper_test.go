@@ -95,7 +95,7 @@ func TestJournalGivesUpTheOldestWhenTheDiskIsTooSlow(t *testing.T) {
 
 func TestWindowsOutliveTheProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.db")
-	check := health.Check{Kind: health.TCP, Port: 80, Interval: time.Minute, Timeout: time.Second, Window: 20, Fall: 10, Rise: 20}
+	check := health.Check{Kind: health.TCP{Port: 80}, Interval: time.Minute, Timeout: time.Second, Window: 20, Fall: 10, Rise: 20}
 	target := health.Target{Address: netip.MustParseAddr("192.0.2.1"), Name: "web", Check: check}
 	now := time.Now()
 	begin := func() (*keeper, *health.Board) {

@@ -18,7 +18,7 @@ type endpoint struct {
 // endpoints is every double by its address. One that is not there answers well.
 type endpoints map[netip.Addr]endpoint
 
-// probe answers one probe, and counts it. It stands where the server has health.Probe.
+// probe answers one probe, and counts it. It stands where the server has [health.Outside.Probe].
 func (es endpoints) probe(address netip.Addr, c health.Check) health.Result {
 	e, ok := es[address]
 	if !ok {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"hash/fnv"
-	"net/netip"
 	"slices"
 
 	"gslb/config"
@@ -140,30 +139,6 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		svc.view = c.view(s.Map, svc.members)
 	}
 	return svc
-}
-
-// target gives the number of the probe for an address under a check, or -1 for none. A check of a
-// kind that is not run counts as none; config has warned of it.
-func (c *compiler) target(a netip.Addr, ch config.Check) int {
-	kind, err := health.ParseKind(string(ch.Kind))
-	if err != nil {
-		return -1
-	}
-	status, err := health.ParseStatus(ch.Status)
-	if err != nil && kind != health.TCP {
-		c.problem("checks."+ch.Name+"."+string(ch.Kind)+".status", err.Error())
-	}
-	t := health.Target{Address: a, Name: ch.Name, Check: health.Check{
-		Kind: kind, Port: ch.Port, Method: ch.Method, Path: ch.Path, Host: ch.Host, Body: ch.Body, Status: status,
-		Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise,
-	}}
-	i, ok := c.targets[t]
-	if !ok {
-		i = len(c.policy.targets)
-		c.targets[t] = i
-		c.policy.targets = append(c.policy.targets, t)
-	}
-	return i
 }
 
 // view numbers the way in which a service sees geography. Services with one map share it, unless

@@ -1,0 +1,40 @@
+package health
+
+import (
+	"context"
+	"net/netip"
+)
+
+// TLS makes a handshake, and closes.
+type TLS struct {
+	Port  uint16
+	Trust Trust
+	ALPN  List // protocols that are offered (RFC 7301), of which the endpoint must choose one; empty: none
+}
+
+// String is the word of the config.
+func (TLS) String() string { return "tls" }
+
+func (t TLS) tell(add func(field, value string)) {
+	add("port", number(t.Port))
+	t.Trust.tell(add)
+	for _, protocol := range t.ALPN.Texts() {
+		add("alpn", protocol)
+	}
+}
+
+func (t TLS) ask(ctx context.Context, o *Outside, at netip.Addr) error {
+	conn, err := dial(ctx, "tcp", at, t.Port)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	secure, err := o.handshake(conn, t.Trust, serverName(at, ""), t.ALPN.Texts()...)
+	if err != nil {
+		return err
+	}
+	if secure.ConnectionState().NegotiatedProtocol == "" && t.ALPN != (List{}) {
+		return fault("tls: no protocol of alpn")
+	}
+	return secure.Close()
+}
