@@ -1,9 +1,6 @@
 package config
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // checker judges what a form cannot see: whether names are known and values fit each other. It says
 // nothing about what the reader complained of already.
@@ -141,64 +138,6 @@ func (k *checker) doors() {
 			k.error("admin.listen", "%s is an address of server.listen, too", l)
 		case Overlap(l, k.c.Admin.Listen):
 			k.error("admin.listen", "%s has an address in common with %s of server.listen", k.c.Admin.Listen, l)
-		}
-	}
-}
-
-// check judges one check: its times, and whether the rule can hold.
-func (k *checker) check(ch Check) {
-	path := keyPath("checks", ch.Name)
-	if k.sound(path, "interval", "timeout") && ch.Timeout > ch.Interval {
-		k.error(path+".timeout", "%s is more than the interval of %s", Duration(ch.Timeout), Duration(ch.Interval))
-	}
-	if k.sound(path, "window", "fall", "rise") {
-		k.rule(path, ch)
-	}
-	k.status(keyPath(path, string(ch.Kind))+".status", ch.Status)
-	switch ch.Kind {
-	case CheckDNS, CheckTLS, CheckGRPC, CheckExec, CheckICMP:
-		k.warn(keyPath(path, string(ch.Kind)), "this version does not run %s checks yet: endpoints with this check count as healthy", ch.Kind)
-	}
-}
-
-// rule judges the numbers of the withdraw and restore rule.
-func (k *checker) rule(path string, ch Check) {
-	possible := true
-	for _, bound := range []struct {
-		key   string
-		value int
-	}{{"fall", ch.Fall}, {"rise", ch.Rise}} {
-		if bound.value <= ch.Window {
-			continue
-		}
-		possible = false
-		if k.given(keyPath(path, bound.key)) {
-			k.error(keyPath(path, bound.key), "%d is more than the window of %d", bound.value, ch.Window)
-		} else {
-			k.error(path+".window", "%s: %d (the default) is more than the window of %d: set %s with window", bound.key, bound.value, ch.Window, bound.key)
-		}
-	}
-	if possible && ch.Fall+ch.Rise <= ch.Window {
-		k.error(k.firstGiven(path, "fall", "rise", "window"), "fall %d and rise %d fit into the window of %d side by side, so both could hold at once: together they must be more than the window",
-			ch.Fall, ch.Rise, ch.Window)
-	}
-}
-
-// firstGiven is the path of the first key that the operator wrote, or of the mapping.
-func (k *checker) firstGiven(path string, keys ...string) string {
-	for _, key := range keys {
-		if k.given(keyPath(path, key)) {
-			return keyPath(path, key)
-		}
-	}
-	return path
-}
-
-// status checks that no range of codes ends before it begins.
-func (k *checker) status(path, status string) {
-	for part := range strings.SplitSeq(status, ",") {
-		if low, high, ok := strings.Cut(part, "-"); ok && low > high && k.sound(path) {
-			k.error(path, "%s ends before it begins", part)
 		}
 	}
 }

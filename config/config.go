@@ -72,22 +72,44 @@ const (
 type Check struct {
 	Name     string
 	Kind     CheckKind
-	Port     uint16
-	Method   string // http, https
-	Path     string // http, https
-	Host     string // http, https: Host header and TLS server name; empty: the address
-	Status   string // http, https: "200-299,304"
-	Body     string // http, https: a text that the body must hold; empty: any body
 	Interval time.Duration
 	Timeout  time.Duration
 	Window   int
 	Fall     int
 	Rise     int
 
+	Port uint16
+	Host string // http, https: Host header; these and tls: TLS server name; empty: the address
+	TLS  Trust  // https, tls
+
+	// http, https
+	Method, Path string
+	Headers      []Header
+	Status       string // "200-299,304"
+	Body         string // a text that the body must hold; empty: any body
+	BodyRegex    string // an expression that must match in it
+	Redirects    int    // that are followed
+
+	// tcp
+	Send, Expect, ExpectRegex string
+
 	Query     string   // dns: the name that is asked for
 	QueryType string   // dns: the type that is asked for
 	Service   string   // grpc: whose health is asked for; empty: the server's as a whole
 	Command   []string // exec: the command and its arguments
+}
+
+// Header is a field of an HTTP request.
+type Header struct{ Name, Value string }
+
+// Trust says whose certificate a check accepts, and how it shows itself.
+type Trust struct {
+	Verify            bool
+	ServerName        string // https; empty: the host's
+	CAFile            string // empty: the system's authorities
+	CertFile, KeyFile string // empty: no certificate of our own
+	MinDays           int
+	ALPN              []string // tls
 }
 
 // PlaceKind tells a datacenter from a site.

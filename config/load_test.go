@@ -74,7 +74,7 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 	check("geo", c.Geo, Geo{Database: "builtin"})
 	check("http check", c.Checks[0], Check{Name: "web", Kind: CheckHTTP, Port: 80, Method: "GET", Path: "/", Status: "200-299",
 		Interval: 8 * time.Second, Timeout: 4 * time.Second, Window: 20, Fall: 10, Rise: 20})
-	check("https check", c.Checks[1], Check{Name: "ssl", Kind: CheckHTTPS, Port: 443, Method: "GET", Path: "/", Status: "200-299",
+	check("https check", c.Checks[1], Check{Name: "ssl", Kind: CheckHTTPS, Port: 443, Method: "GET", Path: "/", Status: "200-299", TLS: Trust{Verify: true},
 		Interval: 10 * time.Second, Timeout: 5 * time.Second, Window: 20, Fall: 10, Rise: 20})
 	check("places", c.Places, []Place{{Name: "msk", Weight: 100}, {Name: "nsk", Kind: Site, Weight: 30}})
 	check("partner", c.Partners[0], Partner{Name: "sibtel", Site: "nsk", Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},

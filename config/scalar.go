@@ -46,6 +46,19 @@ func reference(noun string) form[string] { return freeText(noun, namePattern) }
 // anything is one line of text.
 func anything(noun string) form[string] { return freeText(noun, `^[^\r\n]+$`) }
 
+// secret is a text that no message quotes.
+func secret(f form[string]) form[string] {
+	shape := regexp.MustCompile(f.schema.Pattern)
+	f.read = func(r *reader, n *node, to *string) {
+		if !shape.MatchString(n.text) {
+			r.fault(n, "must be %s", f.noun)
+			return
+		}
+		*to = n.text
+	}
+	return f
+}
+
 // boolean is true or false.
 func boolean() form[bool] {
 	return form[bool]{

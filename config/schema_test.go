@@ -47,12 +47,15 @@ var beyondSchema = map[string]string{
 	"names that refer to others": `partner-site-unknown partner-site-datacenter rule-to-unknown service-place-unknown service-check-unknown
 		member-check-unknown service-map-unknown zone-service-unknown transfer-key drain-target drain-target-service drain-service`,
 	"values that must fit each other": `admin-is-dns listen-overlap timeout-over-interval window-below-rise window-below-both window-above-both fall-over-window
-		rise-over-window fall-and-rise-fit place-both-kinds peers-no-bgp peer-passive-no-listen peer-address-twice rule-region-alone service-ttl-min min-healthy-large`,
+		rise-over-window fall-and-rise-fit place-both-kinds peers-no-bgp peer-passive-no-listen peer-address-twice rule-region-alone service-ttl-min min-healthy-large
+		check-cert-no-key`,
 	"bounds of numbers inside a text": `listen-port-zero listen-port-large check-status-backwards interval-zero interval-century service-ttl-fraction
 		partner-network-length accept-lengths accept-lengths-large community-large drain-until-month`,
 	"what an address or network means": `listen-mapped partner-host-bits partner-network-mapped rule-networks service-address-mapped
 		service-address-any service-address-forms`,
-	"one name in two spellings": "zone-twice zone-service-twice",
+	"what an expression means":            "check-regex",
+	"keys that the probe keeps to itself": "check-header-host",
+	"one name in two spellings":           "zone-twice zone-service-twice",
 	"the files on this machine": `zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none tsig-algorithm tsig-twice
 		tsig-secret tsig-end tsig-word tsig-none tsig-lacks`,
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"net"
@@ -67,7 +66,7 @@ func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
 			return err
 		}
 		if left == 0 {
-			return fault(fmt.Sprintf("more than %d redirects", h.Redirects))
+			return fault("too many redirects")
 		}
 		if err := h.redirect(location, at); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 // TLS makes a handshake, and closes.
 type TLS struct {
 	Port  uint16
+	Host  string // server name; empty: the address
 	Trust Trust
 	ALPN  List // protocols that are offered (RFC 7301), of which the endpoint must choose one; empty: none
 }
@@ -17,6 +18,7 @@ func (TLS) String() string { return "tls" }
 
 func (t TLS) tell(add func(field, value string)) {
 	add("port", number(t.Port))
+	add("host", t.Host)
 	t.Trust.tell(add)
 	for _, protocol := range t.ALPN.Texts() {
 		add("alpn", protocol)
@@ -29,12 +31,12 @@ func (t TLS) ask(ctx context.Context, o *Outside, at netip.Addr) error {
 		return err
 	}
 	defer conn.Close()
-	secure, err := o.handshake(conn, t.Trust, serverName(at, ""), t.ALPN.Texts()...)
+	secure, err := o.handshake(conn, t.Trust, serverName(at, t.Host), t.ALPN.Texts()...)
 	if err != nil {
 		return err
 	}
 	if secure.ConnectionState().NegotiatedProtocol == "" && t.ALPN != (List{}) {
-		return fault("tls: no protocol of alpn")
+		return fault("tls: no application protocol")
 	}
 	return secure.Close()
 }

@@ -125,7 +125,7 @@ type likeness struct {
 
 // of gives what the files of a Trust hold.
 func (f *trustFiles) of(t Trust) (credentials, error) {
-	names := fileNames{t.CA, t.Cert, t.Key}
+	names := t.files()
 	if names == (fileNames{}) {
 		return credentials{}, nil
 	}
@@ -152,6 +152,14 @@ func (f *trustFiles) of(t Trust) (credentials, error) {
 	f.held[names] = now
 	return now, nil
 }
+
+// ready says which file holds nothing of use; see [Ready].
+func (t Trust) ready() (key string, err error) {
+	_, key, err = t.files().read()
+	return key, err
+}
+
+func (t Trust) files() fileNames { return fileNames{t.CA, t.Cert, t.Key} }
 
 func (n fileNames) like() (all [3]likeness) {
 	for i, name := range n {

@@ -20,7 +20,7 @@ func newCheck(o *options) *cobra.Command {
 		Short: "Tell every problem of a configuration, or what it says",
 		Long: `Tell every problem of a configuration, each with its file, line and column, or sum up what it says.
 
-Nothing is touched but the configuration's files and the databases that it names; the exit code is 1 when there are errors.`,
+Nothing is touched but the configuration's files and the files that it names; the exit code is 1 when there are errors.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			file := o.file
@@ -32,9 +32,11 @@ Nothing is touched but the configuration's files and the databases that it names
 				fmt.Fprintln(c.ErrOrStderr(), p)
 			}
 			wrong := len(mistakes(problems))
-			if err := openGeo(cfg); err != nil {
-				fmt.Fprintln(c.ErrOrStderr(), err)
-				wrong++
+			for _, err := range []error{openGeo(cfg), ready(cfg, policy)} {
+				if err != nil {
+					fmt.Fprintln(c.ErrOrStderr(), err)
+					wrong++
+				}
 			}
 			if wrong > 0 {
 				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", file, count(wrong, "error"))

@@ -78,6 +78,9 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 	if len(mistakes(problems)) > 0 {
 		return nil, problems, nil
 	}
+	if err := ready(cfg, policy); err != nil {
+		return nil, problems, err
+	}
 	d = &daemon{
 		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: make(chan os.Signal, 1), asked: make(chan chan admin.Reload),
 		fixed: fixed{cfg.Server.State, cfg.Admin.Listen},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"gslb/config"
@@ -39,7 +40,7 @@ func (d *daemon) reload(why cause) admin.Reload {
 		return d.refuse([]string{emptied(cfg)}, why)
 	}
 	if err := d.turn(cfg, policy); err != nil {
-		return d.refuse([]string{err.Error()}, why)
+		return d.refuse(strings.Split(err.Error(), "\n"), why)
 	}
 	warnings := append(texts(problems.Warnings()), d.restartsNeeded(cfg)...)
 	for _, w := range warnings {
@@ -70,6 +71,9 @@ func emptied(cfg *config.Config) string {
 
 // turn puts another configuration in force, or changes nothing.
 func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
+	if err := ready(cfg, policy); err != nil {
+		return err
+	}
 	now := *d.latest.Load()
 	useWorld, err := d.world.Prepare(geo.Files(cfg.Geo))
 	if err != nil {

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"net/netip"
+	"slices"
 
 	"gslb/config"
 	"gslb/health"
@@ -32,7 +33,9 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 	case config.CheckHTTP, config.CheckHTTPS:
 		return c.page(ch)
 	case config.CheckTCP:
-		return health.TCP{Port: ch.Port}
+		return health.TCP{Port: ch.Port, Send: ch.Send, Expect: health.Text{Plain: ch.Expect, Regex: ch.ExpectRegex}}
+	case config.CheckTLS:
+		return health.TLS{Port: ch.Port, Host: ch.Host, Trust: trust(ch.TLS), ALPN: health.ListOf(ch.TLS.ALPN...)}
 	}
 	return nil
 }
@@ -42,8 +45,22 @@ func (c *compiler) page(ch config.Check) health.Kind {
 	if err != nil {
 		c.problem("checks."+ch.Name+"."+string(ch.Kind)+".status", err.Error())
 	}
-	return health.HTTP{
+	h := health.HTTP{
 		TLS: ch.Kind == config.CheckHTTPS, Port: ch.Port, Method: ch.Method, Path: ch.Path, Host: ch.Host,
-		Body: health.Text{Plain: ch.Body}, Status: status,
+		Body: health.Text{Plain: ch.Body, Regex: ch.BodyRegex}, Status: status, Redirects: ch.Redirects,
 	}
+	if h.TLS {
+		h.Trust = trust(ch.TLS)
+	}
+	var fields []string
+	for _, f := range ch.Headers {
+		fields = append(fields, f.Name+": "+f.Value)
+	}
+	slices.Sort(fields)
+	h.Header = health.ListOf(fields...)
+	return h
+}
+
+func trust(t config.Trust) health.Trust {
+	return health.Trust{Name: t.ServerName, CA: t.CAFile, Blind: !t.Verify, Cert: t.CertFile, Key: t.KeyFile, Days: t.MinDays}
 }

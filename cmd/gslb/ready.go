@@ -1,0 +1,30 @@
+package main
+
+import (
+	"errors"
+
+	"gslb/config"
+	"gslb/dns/steer"
+	"gslb/health"
+)
+
+// ready says which checks that some endpoint wants cannot be made on this machine, each with the place
+// in the files that asks for it.
+func ready(cfg *config.Config, policy *steer.Policy) error {
+	var errs []error
+	told := map[string]bool{}
+	for _, t := range policy.Targets() {
+		if told[t.Name] {
+			continue
+		}
+		told[t.Name] = true
+		if key, err := health.Ready(t.Check.Kind); err != nil {
+			path := "checks." + t.Name + "." + t.Check.Kind.String()
+			if key != "" {
+				path += "." + key
+			}
+			errs = append(errs, located(cfg, path, err))
+		}
+	}
+	return errors.Join(errs...)
+}

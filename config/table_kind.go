@@ -1,0 +1,121 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+// kindFields are the kinds of check, of which each check has one.
+func kindFields() []field[Check] {
+	return []field[Check]{
+		kind(CheckHTTP, "An HTTP request on a new connection.", requestFields("80")...),
+		kind(CheckHTTPS, "An HTTPS request on a new connection.", append(append(requestFields("443"),
+			key("server_name", "Server name for TLS, where it is not that of host.", hostName(), func(c *Check) *string { return &c.TLS.ServerName })),
+			trustFields()...)...),
+		kind(CheckTCP, "A TCP connection, and what is said on it.", conversationFields()...),
+		kind(CheckTLS, "A TLS handshake.", append([]field[Check]{
+			port("443"), host("Server name that the certificate must hold. Default: the address."),
+			key("alpn", "Protocols that are offered (RFC 7301); the endpoint must choose one. Default: none.",
+				setOf("protocols such as h2", 1, text("a protocol such as h2", `^[!-~]{1,255}$`)), func(c *Check) *[]string { return &c.TLS.ALPN }),
+		}, trustFields()...)...),
+		kind(CheckDNS, "A DNS question.", port("53"),
+			key("name", "Name that is asked for.", domain("a domain name such as ok.test"), func(c *Check) *string { return &c.Query }).required(),
+			key("type", "Type that is asked for.", text("a type such as A or AAAA", `^[A-Z][A-Z0-9]{0,15}$`), func(c *Check) *string { return &c.QueryType }).or("A")),
+		kind(CheckGRPC, "A question to the gRPC health service.", port("").required(),
+			key("service", "Service whose health is asked for. Default: the server's as a whole.", anything("the name of a gRPC service"), func(c *Check) *string { return &c.Service })),
+		kind(CheckExec, "A command with the exit codes of a monitoring plugin.",
+			key("command", "The command and its arguments.", listOf("words", 1, anything("a word")), func(c *Check) *[]string { return &c.Command }).required()),
+		kind(CheckICMP, "An ICMP echo request."),
+	}
+}
+
+func requestFields(ownPort string) []field[Check] {
+	return []field[Check]{
+		port(ownPort),
+		key("method", "Method of the request.", words("GET", "HEAD", "OPTIONS", "POST"), func(c *Check) *string { return &c.Method }).or("GET"),
+		key("path", "Path and query of the request.", text("a path that begins with /", `^/[!-~]*$`), func(c *Check) *string { return &c.Path }).or("/"),
+		host("Host header, and server name for TLS. Default: the address."),
+		key("headers", "Header fields that are added to the request, by name.", headersForm(), func(c *Check) *[]Header { return &c.Headers }),
+		key("status", "Status codes of a healthy answer, as 200-299 or 200,204,300-302.", statusForm(), func(c *Check) *string { return &c.Status }).or("200-299"),
+		key("body", "A text that the body must hold within its first 64 KB. Default: any body.", someText(), func(c *Check) *string { return &c.Body }),
+		key("body_regex", "An expression (RE2) that must match in the first 64 KB of the body.", expression(), func(c *Check) *string { return &c.BodyRegex }),
+		key("redirects", "How many redirects are followed, at the same address and for the same host; 0: their status is judged.",
+			number[int](0, 10), func(c *Check) *int { return &c.Redirects }).or("0"),
+	}
+}
+
+func conversationFields() []field[Check] {
+	return []field[Check]{
+		port("").required(),
+		key("send", "What is said once connected, as \"PING\\r\\n\". Default: nothing.", someText(), func(c *Check) *string { return &c.Send }),
+		key("expect", "A text that the first 64 KB of the answer must hold. Default: any answer, or none.", someText(), func(c *Check) *string { return &c.Expect }),
+		key("expect_regex", "An expression (RE2) that must match in what has been answered so far, within the first 64 KB.", expression(), func(c *Check) *string { return &c.ExpectRegex }),
+	}
+}
+
+// trustFields say whose certificate a probe accepts, and how it shows itself.
+func trustFields() []field[Check] {
+	file := filePath("the path of a PEM file")
+	return []field[Check]{
+		key("verify", "Whether the certificate must be signed by a known authority, and for the name.", boolean(), func(c *Check) *bool { return &c.TLS.Verify }).or("true"),
+		key("ca_file", "Authorities that count instead of the system's (PEM); read again when it changes.", file, func(c *Check) *string { return &c.TLS.CAFile }),
+		key("cert_file", "Our own certificate (PEM), for endpoints that ask for one; read again when it changes.", file, func(c *Check) *string { return &c.TLS.CertFile }),
+		key("key_file", "Key of our own certificate (PEM).", file, func(c *Check) *string { return &c.TLS.KeyFile }),
+		key("min_days", "Days for which the certificate must be valid still. Default: to the last moment.", number[int](1, 1000), func(c *Check) *int { return &c.TLS.MinDays }),
+	}
+}
+
+func port(own string) field[Check] {
+	f := key("port", "Port that is probed.", number[uint16](1, 65535), func(c *Check) *uint16 { return &c.Port })
+	if own == "" {
+		return f
+	}
+	return f.or(own)
+}
+
+func host(doc string) field[Check] {
+	return key("host", doc, hostName(), func(c *Check) *string { return &c.Host })
+}
+
+func hostName() form[string] {
+	return text("a host name such as www.ok.test", `^[A-Za-z0-9_.:\[\]-]{1,255}$`)
+}
+
+// someText is a text that is not empty.
+func someText() form[string] { return freeText("a text", `^[^\x00]+$`) }
+
+// expression is a regular expression as Go's regexp reads it.
+func expression() form[string] {
+	f := freeText("an expression", `^[^\x00]+$`)
+	read := f.read
+	f.read = func(r *reader, n *node, to *string) {
+		if _, err := regexp.Compile(n.text); err != nil {
+			r.fault(n, "is no expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			return
+		}
+		read(r, n, to)
+	}
+	return f
+}
+
+// headersForm is header fields (RFC 9110, section 5) by their names. Their values may be secrets, and
+// are not quoted in messages.
+func headersForm() form[[]Header] {
+	names := naming{"the name of a header field", regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"), 100}
+	value := secret(freeText("the value of a header field in one line", `^[^\x00-\x08\x0a-\x1f\x7f]*$`))
+	return named("header fields by name", names, func(n *node) Header { return Header{Name: n.name} },
+		part(value, func(h *Header) *string { return &h.Value }))
+}
+
+func statusForm() form[string] {
+	const pattern = `^[1-5][0-9]{2}(-[1-5][0-9]{2})?(,[1-5][0-9]{2}(-[1-5][0-9]{2})?)*$`
+	const noun = "status codes such as 200-299 or 200,204,300-302"
+	code := of(number[int](100, 599), func(int, *string) {})
+	read := code.read
+	code.read = func(r *reader, n *node, to *string) {
+		if read(r, n, to); !r.spoilt[n.path] {
+			*to = n.text
+		}
+	}
+	return either(text(noun, pattern), code)
+}
