@@ -93,10 +93,15 @@ type Check struct {
 	// tcp
 	Send, Expect, ExpectRegex string
 
-	Query     string   // dns: the name that is asked for
-	QueryType string   // dns: the type that is asked for
-	Service   string   // grpc: whose health is asked for; empty: the server's as a whole
-	Command   []string // exec: the command and its arguments
+	// dns
+	Query     string   // the name that is asked for
+	QueryType string   // the type that is asked for
+	Rcode     string   // of a healthy answer
+	Answer    []string // data that the answer must hold; empty: any
+	OverTCP   bool
+
+	Service string   // grpc: whose health is asked for; empty: the server's as a whole
+	Command []string // exec: the command and its arguments
 }
 
 // Header is a field of an HTTP request.

@@ -18,9 +18,7 @@ func kindFields() []field[Check] {
 			key("alpn", "Protocols that are offered (RFC 7301); the endpoint must choose one. Default: none.",
 				setOf("protocols such as h2", 1, text("a protocol such as h2", `^[!-~]{1,255}$`)), func(c *Check) *[]string { return &c.TLS.ALPN }),
 		}, trustFields()...)...),
-		kind(CheckDNS, "A DNS question.", port("53"),
-			key("name", "Name that is asked for.", domain("a domain name such as ok.test"), func(c *Check) *string { return &c.Query }).required(),
-			key("type", "Type that is asked for.", text("a type such as A or AAAA", `^[A-Z][A-Z0-9]{0,15}$`), func(c *Check) *string { return &c.QueryType }).or("A")),
+		kind(CheckDNS, "A DNS question, over UDP, and over TCP when the answer is truncated.", questionFields()...),
 		kind(CheckGRPC, "A question to the gRPC health service.", port("").required(),
 			key("service", "Service whose health is asked for. Default: the server's as a whole.", anything("the name of a gRPC service"), func(c *Check) *string { return &c.Service })),
 		kind(CheckExec, "A command with the exit codes of a monitoring plugin.",
@@ -50,6 +48,19 @@ func conversationFields() []field[Check] {
 		key("send", "What is said once connected, as \"PING\\r\\n\". Default: nothing.", someText(), func(c *Check) *string { return &c.Send }),
 		key("expect", "A text that the first 64 KB of the answer must hold. Default: any answer, or none.", someText(), func(c *Check) *string { return &c.Expect }),
 		key("expect_regex", "An expression (RE2) that must match in what has been answered so far, within the first 64 KB.", expression(), func(c *Check) *string { return &c.ExpectRegex }),
+	}
+}
+
+func questionFields() []field[Check] {
+	data := freeText("what a record holds, such as 192.0.2.1", `^[^\x00\r\n]+$`)
+	return []field[Check]{
+		port("53"),
+		key("name", "Name that is asked for.", domain("a domain name such as ok.test"), func(c *Check) *string { return &c.Query }).required(),
+		key("type", "Type that is asked for.", text("a type such as A or AAAA", `^[A-Z][A-Z0-9]{0,15}$`), func(c *Check) *string { return &c.QueryType }).or("A"),
+		key("rcode", "Code that the answer must have.", text("a code such as NOERROR or NXDOMAIN", `^[A-Z]{2,15}$`), func(c *Check) *string { return &c.Rcode }).or("NOERROR"),
+		key("answer", "Data that the answer must hold, as a master file has it; all of it. Default: any, or none.",
+			either(listOf("what records hold", 1, data), of(data, func(one string, to *[]string) { *to = []string{one} })), func(c *Check) *[]string { return &c.Answer }),
+		key("tcp", "Ask over TCP only.", boolean(), func(c *Check) *bool { return &c.OverTCP }).or("false"),
 	}
 }
 

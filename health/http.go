@@ -103,9 +103,13 @@ func (h HTTP) exchange(conn io.ReadWriter, at netip.Addr) (string, error) {
 	if err := request.Write(conn); err != nil {
 		return "", err
 	}
-	head := &io.LimitedReader{R: conn, N: headMax}
+	source := &remembering{Reader: conn}
+	head := &io.LimitedReader{R: source, N: headMax}
 	reader := bufio.NewReader(head)
 	response, err := readHead(reader, request)
+	if err != nil && source.err != nil {
+		return "", source.err
+	}
 	if err != nil {
 		return "", headFault(err, head.N <= 0)
 	}
@@ -121,6 +125,22 @@ func (h HTTP) exchange(conn io.ReadWriter, at netip.Addr) (string, error) {
 	// The body has a bound of its own. It is left, not closed: closing would read the rest of it.
 	head.N = math.MaxInt64
 	return "", bodyFault(h.Body.search(response.Body, "body", true))
+}
+
+// remembering is a reader that remembers what ended it, unless that was the end of the answer. A line that is
+// cut short reads as a malformed one.
+type remembering struct {
+	io.Reader
+	err error
+}
+
+// Read reads.
+func (r *remembering) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }
 
 // redirects tells whether an answer of this code sends to its Location (RFC 9110, section 15.4).

@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/netip"
 	"time"
@@ -67,9 +68,10 @@ func (l line) Close() error {
 	return l.Conn.Close()
 }
 
-// during gives the error its reason when it is only that ctx has ended.
+// during gives the error its reason when it is only that ctx has ended. What was found out by then stays.
 func during(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	var known fault
+	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
 		return ctx.Err()
 	}
 	return err

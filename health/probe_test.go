@@ -91,6 +91,9 @@ func on(port uint16, k Kind) Kind {
 	case TLS:
 		k.Port = port
 		return k
+	case DNS:
+		k.Port = port
+		return k
 	}
 	return k
 }

@@ -36,8 +36,19 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 		return health.TCP{Port: ch.Port, Send: ch.Send, Expect: health.Text{Plain: ch.Expect, Regex: ch.ExpectRegex}}
 	case config.CheckTLS:
 		return health.TLS{Port: ch.Port, Host: ch.Host, Trust: trust(ch.TLS), ALPN: health.ListOf(ch.TLS.ALPN...)}
+	case config.CheckDNS:
+		return c.question(ch)
 	}
 	return nil
+}
+
+func (c *compiler) question(ch config.Check) health.Kind {
+	d, key, err := health.Question(ch.Query, ch.QueryType, ch.Rcode, ch.Answer)
+	if err != nil {
+		c.problem("checks."+ch.Name+".dns."+key, err.Error())
+	}
+	d.Port, d.TCP = ch.Port, ch.OverTCP
+	return d
 }
 
 func (c *compiler) page(ch config.Check) health.Kind {
