@@ -19,9 +19,21 @@ func (k *checker) kind(path string, ch Check) {
 	k.status(path+".status", ch.Status)
 	k.headers(path+".headers", ch.Headers)
 	k.credentials(path, ch.TLS)
+	if ch.Kind == CheckGRPC && !ch.InTLS {
+		k.unused(path, "without tls: true", "verify", "ca_file", "cert_file", "key_file", "min_days")
+	}
 	switch ch.Kind {
-	case CheckGRPC, CheckExec, CheckICMP:
+	case CheckExec, CheckICMP:
 		k.warn(path, "this version does not run %s checks yet: endpoints with this check count as healthy", ch.Kind)
+	}
+}
+
+// unused warns of keys that have no effect.
+func (k *checker) unused(path, why string, keys ...string) {
+	for _, key := range keys {
+		if here := keyPath(path, key); k.given(here) && k.sound(path, key) {
+			k.warn(here, "is not used %s", why)
+		}
 	}
 }
 

@@ -79,8 +79,8 @@ type Check struct {
 	Rise     int
 
 	Port uint16
-	Host string // http, https: Host header; these and tls: TLS server name; empty: the address
-	TLS  Trust  // https, tls
+	Host string // http, https: Host header; these, tls and grpc: TLS server name; empty: the address
+	TLS  Trust  // https, tls, grpc
 
 	// http, https
 	Method, Path string
@@ -100,7 +100,10 @@ type Check struct {
 	Answer    []string // data that the answer must hold; empty: any
 	OverTCP   bool
 
-	Service string   // grpc: whose health is asked for; empty: the server's as a whole
+	// grpc
+	Service string // whose health is asked for; empty: the server's as a whole
+	InTLS   bool
+
 	Command []string // exec: the command and its arguments
 }
 

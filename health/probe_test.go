@@ -94,6 +94,9 @@ func on(port uint16, k Kind) Kind {
 	case DNS:
 		k.Port = port
 		return k
+	case GRPC:
+		k.Port = port
+		return k
 	}
 	return k
 }
@@ -184,7 +187,7 @@ func TestRefusedPort(t *testing.T) {
 		}
 		at := l.Addr().(*net.TCPAddr).AddrPort()
 		l.Close()
-		for _, kind := range []Kind{HTTP{}, HTTP{TLS: true}, TCP{}, TLS{}} {
+		for _, kind := range []Kind{HTTP{}, HTTP{TLS: true}, TCP{}, TLS{}, DNS{TCP: true, Name: "."}, GRPC{}} {
 			got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: on(at.Port(), kind), Timeout: time.Second})
 			if got.OK || got.Cause != "connect refused" {
 				t.Errorf("%v on %s: %+v, want the cause %q", kind, ip, got, "connect refused")

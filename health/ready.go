@@ -9,6 +9,8 @@ func Ready(k Kind) (key string, err error) {
 		return k.Trust.ready()
 	case TLS:
 		return k.Trust.ready()
+	case GRPC:
+		return k.Trust.ready()
 	}
 	return "", nil
 }

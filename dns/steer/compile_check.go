@@ -36,6 +36,12 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 		return health.TCP{Port: ch.Port, Send: ch.Send, Expect: health.Text{Plain: ch.Expect, Regex: ch.ExpectRegex}}
 	case config.CheckTLS:
 		return health.TLS{Port: ch.Port, Host: ch.Host, Trust: trust(ch.TLS), ALPN: health.ListOf(ch.TLS.ALPN...)}
+	case config.CheckGRPC:
+		g := health.GRPC{Port: ch.Port, Service: ch.Service, Host: ch.Host, TLS: ch.InTLS}
+		if g.TLS {
+			g.Trust = trust(ch.TLS)
+		}
+		return g
 	case config.CheckDNS:
 		return c.question(ch)
 	}
