@@ -23,7 +23,7 @@ func (k *checker) kind(path string, ch Check) {
 		k.unused(path, "without tls: true", "verify", "ca_file", "cert_file", "key_file", "min_days")
 	}
 	switch ch.Kind {
-	case CheckExec, CheckICMP:
+	case CheckExec:
 		k.warn(path, "this version does not run %s checks yet: endpoints with this check count as healthy", ch.Kind)
 	}
 }

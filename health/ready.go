@@ -11,6 +11,8 @@ func Ready(k Kind) (key string, err error) {
 		return k.Trust.ready()
 	case GRPC:
 		return k.Trust.ready()
+	case ICMP:
+		return k.ready()
 	}
 	return "", nil
 }

@@ -42,6 +42,8 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 			g.Trust = trust(ch.TLS)
 		}
 		return g
+	case config.CheckICMP:
+		return health.ICMP{}
 	case config.CheckDNS:
 		return c.question(ch)
 	}
