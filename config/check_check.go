@@ -22,9 +22,21 @@ func (k *checker) kind(path string, ch Check) {
 	if ch.Kind == CheckGRPC && !ch.InTLS {
 		k.unused(path, "without tls: true", "verify", "ca_file", "cert_file", "key_file", "min_days")
 	}
-	switch ch.Kind {
-	case CheckExec:
-		k.warn(path, "this version does not run %s checks yet: endpoints with this check count as healthy", ch.Kind)
+	k.command(path, ch)
+}
+
+// command judges the words of a command.
+func (k *checker) command(path string, ch Check) {
+	if len(ch.Command) == 0 || !k.sound(path, "command") {
+		return
+	}
+	if program := ch.Command[0]; strings.Contains(program, "/") && !strings.HasPrefix(program, "/") {
+		k.error(itemPath(path+".command", 0), "%q must be a path from the root, or a name that PATH has", program)
+	}
+	for i, word := range ch.Command {
+		if strings.Contains(word, "{port}") && ch.Port == 0 && k.sound(path, "port") {
+			k.error(itemPath(path+".command", i), "has {port}, and no port is given")
+		}
 	}
 }
 

@@ -66,6 +66,7 @@ const (
 	CheckGRPC  CheckKind = "grpc"
 	CheckExec  CheckKind = "exec"
 	CheckICMP  CheckKind = "icmp"
+	CheckFile  CheckKind = "file"
 )
 
 // Check says how an endpoint is probed and when the rule withdraws and restores it.
@@ -104,7 +105,13 @@ type Check struct {
 	Service string // whose health is asked for; empty: the server's as a whole
 	InTLS   bool
 
-	Command []string // exec: the command and its arguments
+	// exec
+	Command      []string // the command and its arguments
+	WarningFails bool
+
+	// file
+	StateFile string        // in which {address} is filled in
+	Stale     time.Duration // how old its state may be; 0: any age
 }
 
 // Header is a field of an HTTP request.

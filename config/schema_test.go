@@ -48,7 +48,7 @@ var beyondSchema = map[string]string{
 		member-check-unknown service-map-unknown zone-service-unknown transfer-key drain-target drain-target-service drain-service`,
 	"values that must fit each other": `admin-is-dns listen-overlap timeout-over-interval window-below-rise window-below-both window-above-both fall-over-window
 		rise-over-window fall-and-rise-fit place-both-kinds peers-no-bgp peer-passive-no-listen peer-address-twice rule-region-alone service-ttl-min min-healthy-large
-		check-cert-no-key`,
+		check-cert-no-key check-exec-words`,
 	"bounds of numbers inside a text": `listen-port-zero listen-port-large check-status-backwards interval-zero interval-century service-ttl-fraction
 		partner-network-length accept-lengths accept-lengths-large community-large drain-until-month`,
 	"what an address or network means": `listen-mapped partner-host-bits partner-network-mapped rule-networks service-address-mapped

@@ -3,6 +3,7 @@ package config
 import (
 	"regexp"
 	"strings"
+	"time"
 )
 
 // kindFields are the kinds of check, of which each check has one.
@@ -25,9 +26,12 @@ func kindFields() []field[Check] {
 			host("Authority of the call, and server name for TLS. Default: the address."),
 			key("tls", "Ask inside TLS.", boolean(), func(c *Check) *bool { return &c.InTLS }).or("false"),
 		}, trustFields()...)...),
-		kind(CheckExec, "A command with the exit codes of a monitoring plugin.",
-			key("command", "The command and its arguments.", listOf("words", 1, anything("a word")), func(c *Check) *[]string { return &c.Command }).required()),
+		kind(CheckExec, "A command with the exit codes of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown.", commandFields()...),
 		kind(CheckICMP, "An ICMP echo request."),
+		kind(CheckFile, "A state that somebody writes to a file: up or down, and in the same line a reason.",
+			key("path", "The file, in which {address} is filled in.", filePath("the path of a file"), func(c *Check) *string { return &c.StateFile }).required(),
+			key("stale", "A file that was not written for so long is a failure. Default: any age will do.", duration(time.Second, 366*24*time.Hour),
+				func(c *Check) *time.Duration { return &c.Stale })),
 	}
 }
 
@@ -65,6 +69,16 @@ func questionFields() []field[Check] {
 		key("answer", "Data that the answer must hold, as a master file has it; all of it. Default: any, or none.",
 			either(listOf("what records hold", 1, data), of(data, func(one string, to *[]string) { *to = []string{one} })), func(c *Check) *[]string { return &c.Answer }),
 		key("tcp", "Ask over TCP only.", boolean(), func(c *Check) *bool { return &c.OverTCP }).or("false"),
+	}
+}
+
+func commandFields() []field[Check] {
+	return []field[Check]{
+		key("command", "The program and its arguments, in which {address} and {port} are filled in; there is no shell.",
+			listOf("words", 1, freeText("a word", `^[^\x00\r\n]+$`)), func(c *Check) *[]string { return &c.Command }).required(),
+		port(""),
+		key("warning", "What exit code 1 counts as.", word(choice[bool]{"healthy", false}, choice[bool]{"failed", true}),
+			func(c *Check) *bool { return &c.WarningFails }).or("healthy"),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -18,10 +19,17 @@ type Prober func(ctx context.Context, address netip.Addr, c Check) Result
 type Outside struct {
 	roots *x509.CertPool // that certificates are verified against; nil: the system's
 	trust trustFiles
+
+	commands chan struct{} // one for each that runs
+
+	mu    sync.Mutex
+	stuck map[errand]bool // what outlived its probe
 }
 
 // NewOutside gives the real world.
-func NewOutside() *Outside { return &Outside{} }
+func NewOutside() *Outside {
+	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}}
+}
 
 // Probe is a [Prober]. Every probe asks anew, on a connection of its own; the check's timeout bounds all
 // of it, from connecting to the last byte read.

@@ -13,6 +13,8 @@ func Ready(k Kind) (key string, err error) {
 		return k.Trust.ready()
 	case ICMP:
 		return k.ready()
+	case Exec:
+		return k.ready()
 	}
 	return "", nil
 }

@@ -115,7 +115,8 @@ func TestHTTPSProbeTellsTheCause(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			o := &Outside{roots: x509.NewCertPool()}
+			o := NewOutside()
+			o.roots = x509.NewCertPool()
 			o.roots.AddCert(ours.certificate)
 			for _, ip := range []string{"127.0.0.1", "::1"} {
 				at := endpoint(t, ip, c.serve)

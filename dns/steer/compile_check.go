@@ -44,6 +44,10 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 		return g
 	case config.CheckICMP:
 		return health.ICMP{}
+	case config.CheckExec:
+		return health.Exec{Command: health.ListOf(ch.Command...), Port: ch.Port, Strict: ch.WarningFails}
+	case config.CheckFile:
+		return health.File{Path: ch.StateFile, Stale: ch.Stale}
 	case config.CheckDNS:
 		return c.question(ch)
 	}
