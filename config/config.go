@@ -67,6 +67,7 @@ const (
 	CheckExec  CheckKind = "exec"
 	CheckICMP  CheckKind = "icmp"
 	CheckFile  CheckKind = "file"
+	CheckPush  CheckKind = "push"
 )
 
 // Check says how an endpoint is probed and when the rule withdraws and restores it.
@@ -108,6 +109,10 @@ type Check struct {
 	// exec
 	Command      []string // the command and its arguments
 	WarningFails bool
+
+	// push: one of the two
+	Token     string // SHA-256 of the token, in hex
+	TokenFile string
 
 	// file
 	StateFile string        // in which {address} is filled in

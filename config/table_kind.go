@@ -32,6 +32,9 @@ func kindFields() []field[Check] {
 			key("path", "The file, in which {address} is filled in.", filePath("the path of a file"), func(c *Check) *string { return &c.StateFile }).required(),
 			key("stale", "A file that was not written for so long is a failure. Default: any age will do.", duration(time.Second, 366*24*time.Hour),
 				func(c *Check) *time.Duration { return &c.Stale })),
+		kind(CheckPush, "Results that an application or a balancer reports itself, by POST /v1/push/CHECK of the admin door.",
+			key("token", "The token of reports, hashed: sha256: and what `printf %s TOKEN | sha256sum` prints.", tokenHash(), func(c *Check) *string { return &c.Token }),
+			key("token_file", "A file with the token in its first line, read at each report.", filePath("the path of a file"), func(c *Check) *string { return &c.TokenFile })),
 	}
 }
 
@@ -125,6 +128,12 @@ func expression() form[string] {
 		read(r, n, to)
 	}
 	return f
+}
+
+// tokenHash is the hash of a token, which in its place is not quoted in messages.
+func tokenHash() form[string] {
+	hash := secret(text("sha256: and 64 hex digits", `^sha256:[0-9a-f]{64}$`))
+	return of(hash, func(s string, to *string) { *to = strings.TrimPrefix(s, "sha256:") })
 }
 
 // headersForm is header fields (RFC 9110, section 5) by their names. Their values may be secrets, and

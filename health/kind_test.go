@@ -9,7 +9,7 @@ import (
 )
 
 // everyKind is one of each kind, with nothing said.
-var everyKind = []Kind{HTTP{}, TCP{}, TLS{}, DNS{}, GRPC{}, ICMP{}, Exec{}, File{}}
+var everyKind = []Kind{HTTP{}, TCP{}, TLS{}, DNS{}, GRPC{}, ICMP{}, Exec{}, File{}, Push{}}
 
 // edits gives the value with each of its fields changed, by the name of the field.
 func edits(t testing.TB, v reflect.Value) map[string]reflect.Value {

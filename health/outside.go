@@ -21,6 +21,7 @@ type Outside struct {
 	trust trustFiles
 
 	commands chan struct{} // one for each that runs
+	mail     mail
 
 	mu    sync.Mutex
 	stuck map[errand]bool // what outlived its probe

@@ -69,6 +69,8 @@ func (d *daemon) deps() admin.Deps {
 		Listeners: d.peering.sessions.Listeners,
 		RPKI:      d.peering.vrps.Views,
 		Reset:     d.peering.sessions.Reset,
+
+		Report: d.outside.Report,
 	}
 }
 

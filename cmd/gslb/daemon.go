@@ -35,6 +35,7 @@ type daemon struct {
 	keeper    *keeper
 	world     *geo.Source
 	board     *health.Board
+	outside   *health.Outside
 	runner    *health.Runner
 	peering   *peering
 	publisher *steer.Publisher
@@ -127,7 +128,8 @@ func (d *daemon) assemble() {
 	d.keeper = newKeeper(d.store, d.board, d.peering.rib, d.log)
 	d.peering.restore(d.keeper.routes())
 	d.board.Restore(d.keeper.windows(), d.started)
-	d.runner = health.NewRunner(d.board, health.NewOutside().Probe, d.log)
+	d.outside = health.NewOutside()
+	d.runner = health.NewRunner(d.board, d.outside.Probe, d.log)
 	d.publisher = steer.NewPublisher(steer.Sources{
 		Health:  d.board.Latest,
 		Routes:  d.peering.rib.Latest,

@@ -25,6 +25,11 @@ func ready(cfg *config.Config, policy *steer.Policy) error {
 			}
 			errs = append(errs, located(cfg, path, err))
 		}
+		if token, _, ok := policy.Pushed(t.Name); ok {
+			if err := token.Ready(); err != nil {
+				errs = append(errs, located(cfg, "checks."+t.Name+".push.token_file", err))
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

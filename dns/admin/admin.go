@@ -14,6 +14,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/steer"
+	"gslb/health"
 )
 
 // Deps is how the handler looks at the server. Every function is safe for concurrent use.
@@ -32,6 +33,8 @@ type Deps struct {
 	Listeners func() []bgp.ListenView    // where partners may open sessions
 	RPKI      func() []rpki.View         // where origins are judged by
 	Reset     func(peer netip.Addr) bool // begins a peer's session anew; false: there is no such peer
+
+	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
 
 // New makes the handler.
@@ -47,6 +50,7 @@ func New(d Deps) http.Handler {
 	mux.HandleFunc("GET /v1/routes", h.routes)
 	mux.HandleFunc("GET /v1/version", h.version)
 	mux.HandleFunc("POST /v1/reload", h.reload)
+	mux.HandleFunc("POST /v1/push/{check}", h.push)
 	mux.HandleFunc("GET /healthz", h.healthz)
 	mux.HandleFunc("GET /readyz", h.readyz)
 	mux.Handle("GET /metrics", metricsHandler(d))

@@ -17,7 +17,7 @@ import (
 func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c := &compiler{
 		cfg:      cfg,
-		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets},
+		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, tokens: map[string]health.Token{}, keys: cfg.Server.TSIGKeys, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets},
 		places:   map[string]placeID{},
 		services: map[string]int{},
 		targets:  map[health.Target]int{},

@@ -48,6 +48,9 @@ func (c *compiler) kind(ch config.Check) health.Kind {
 		return health.Exec{Command: health.ListOf(ch.Command...), Port: ch.Port, Strict: ch.WarningFails}
 	case config.CheckFile:
 		return health.File{Path: ch.StateFile, Stale: ch.Stale}
+	case config.CheckPush:
+		c.policy.tokens[ch.Name] = health.Token{Hash: ch.Token, File: ch.TokenFile}
+		return health.Push{Name: ch.Name}
 	case config.CheckDNS:
 		return c.question(ch)
 	}

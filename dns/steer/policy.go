@@ -22,7 +22,8 @@ type Policy struct {
 	maps     []rules // maps[0] is the unnamed one: nearest by distance
 	views    []viewKey
 	services []Service
-	targets  []health.Target // every probe that some endpoint wants, in order of first mention
+	targets  []health.Target         // every probe that some endpoint wants, in order of first mention
+	tokens   map[string]health.Token // by push check
 	drains   []config.Drain
 	zones    map[zone.Name]*zone.Zone
 	peers    []bgp.Peer

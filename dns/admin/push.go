@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"gslb/health"
+)
+
+// Report is the result of a push check for one endpoint. POST /v1/push/CHECK takes a list of them, with the
+// token of the check as "Authorization: Bearer TOKEN".
+type Report struct {
+	Endpoint netip.Addr `json:"endpoint"` // the address that is probed
+	OK       *bool      `json:"ok"`
+	Cause    string     `json:"cause,omitempty"` // of a failure
+}
+
+const (
+	pushBytes   = 256 << 10 // of the body of one request
+	pushReports = 4096      // in one request
+)
+
+// push hands reports to their checks: all of a request, or none.
+func (h *handler) push(w http.ResponseWriter, r *http.Request) {
+	check := r.PathValue("check")
+	token, addresses, ok := h.Snapshot().Policy().Pushed(check)
+	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	err := health.ErrToken
+	if ok && bearer {
+		err = token.Fits(shown)
+	}
+	switch {
+	case errors.Is(err, health.ErrToken):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		refuse(w, http.StatusUnauthorized, "%v", err)
+		return
+	case err != nil:
+		refuse(w, http.StatusServiceUnavailable, "%v", err)
+		return
+	}
+	var reports []Report
+	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, pushBytes))
+	body.DisallowUnknownFields()
+	if err := body.Decode(&reports); err != nil {
+		refuse(w, http.StatusBadRequest, "reports: %v", err)
+		return
+	}
+	if problem := fault(reports, check, addresses); problem != "" {
+		refuse(w, http.StatusUnprocessableEntity, "%s", problem)
+		return
+	}
+	for _, report := range reports {
+		h.Report(check, report.Endpoint, health.Result{OK: *report.OK, Cause: report.Cause})
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// fault says what is wrong with the first report that cannot be taken.
+func fault(reports []Report, check string, addresses map[netip.Addr]bool) string {
+	if len(reports) == 0 || len(reports) > pushReports {
+		return "reports: must be a list of 1 to 4096"
+	}
+	for _, r := range reports {
+		switch {
+		case r.OK == nil:
+			return "ok: not given"
+		case !addresses[r.Endpoint]:
+			return "endpoint " + r.Endpoint.String() + ": not one of check " + check
+		}
+	}
+	return ""
+}
