@@ -29,8 +29,8 @@ func (k *checker) member(path string, m Member) {
 	if k.given(path + ".check") {
 		k.refer(path+".check", m.Check, k.checks)
 	}
-	if k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Addresses) && len(m.Addresses) > 0 {
-		k.error(path+".min_healthy", "%d is more than the number of addresses, %d: the place would never serve", m.MinHealthy.Count, len(m.Addresses))
+	if k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Endpoints) && len(m.Endpoints) > 0 {
+		k.error(path+".min_healthy", "%d is more than the number of addresses, %d: the place would never serve", m.MinHealthy.Count, len(m.Endpoints))
 	}
 }
 
@@ -45,8 +45,11 @@ func (k *checker) sharedAddresses(path string, s Service) {
 		if !k.sound(at) {
 			continue
 		}
-		for i, a := range m.Addresses {
-			here := itemPath(at, i)
+		for i, e := range m.Endpoints {
+			here, a := itemPath(at, i), e.Address
+			if m.Check == "" && e.Probe != a {
+				k.warn(here+".probe", "is not used: there is no check")
+			}
 			if earlier := first[a]; earlier != "" {
 				k.warn(here, "%s stands in two places of this service: first at %s", a, k.c.At(earlier))
 				continue

@@ -307,10 +307,16 @@ type HTTPS struct {
 // Member is a place's part in a service.
 type Member struct {
 	Place      string
-	Addresses  []netip.Addr
+	Endpoints  []Endpoint
 	Weight     int    // the place's weight where the member gives none
 	Check      string // the service's check where the member gives none
 	MinHealthy Share
+}
+
+// Endpoint is one server of a service in a place.
+type Endpoint struct {
+	Address netip.Addr // that clients get
+	Probe   netip.Addr // that is probed: Address unless another is given
 }
 
 // Share is a count or a percentage of a place's endpoints.

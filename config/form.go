@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -216,6 +217,11 @@ func listOf[T any](noun string, least int, f form[T]) form[[]T] {
 
 // setOf is a list that holds nothing twice. Wrong items are left out of it.
 func setOf[T comparable](noun string, least int, f form[T]) form[[]T] {
+	return setBy(noun, least, f, func(item T) T { return item })
+}
+
+// setBy is a list in which no two items are the same by some key.
+func setBy[T any, K comparable](noun string, least int, f form[T], by func(T) K) form[[]T] {
 	set := listOf(noun, least, f)
 	set.schema.UniqueItems = true
 	read := set.read
@@ -224,16 +230,17 @@ func setOf[T comparable](noun string, least int, f form[T]) form[[]T] {
 		if read(r, n, &items); len(items) < least {
 			return
 		}
-		kept, first := make([]T, 0, len(items)), make(map[T]*node, len(items))
+		kept, first := make([]T, 0, len(items)), make(map[K]*node, len(items))
 		for i, c := range n.children {
 			if r.spoilt[c.path] {
 				continue
 			}
-			if other := first[items[i]]; other != nil {
-				r.fault(c, "%s stands twice in this list: first at %s", c.text, other.key)
+			same := by(items[i])
+			if other := first[same]; other != nil {
+				r.fault(c, "%s stands twice in this list: first at %s", cmp.Or(c.text, fmt.Sprint(same)), other.key)
 				continue
 			}
-			first[items[i]] = c
+			first[same] = c
 			kept = append(kept, items[i])
 		}
 		*to = kept

@@ -80,11 +80,11 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 	check("partner", c.Partners[0], Partner{Name: "sibtel", Site: "nsk", Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
 		Accept: Accept{IPv4: Lengths{8, 24}, IPv6: Lengths{16, 48}, MaxPrefixes: 100000}, Stale: 15 * time.Minute})
 	check("ttl_min of 1", c.Services[0].TTLMin, uint32(1))
-	one := []netip.Addr{netip.MustParseAddr("192.0.2.1")}
+	one := []Endpoint{{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.1")}}
 	check("service", c.Services[1], Service{Name: "web", Check: "web", TTL: 60, TTLMin: 30, Answer: 1, MaxAddresses: 16,
 		Steer: []Stage{StagePartners, StageGeo, StageDatacenters}, At: []Member{
-			{Place: "msk", Addresses: one, Weight: 100, Check: "web", MinHealthy: Share{Count: 1}},
-			{Place: "nsk", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.2")}, Weight: 0, Check: "ssl", MinHealthy: Share{Count: 1}},
+			{Place: "msk", Endpoints: one, Weight: 100, Check: "web", MinHealthy: Share{Count: 1}},
+			{Place: "nsk", Endpoints: []Endpoint{{netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.2")}}, Weight: 0, Check: "ssl", MinHealthy: Share{Count: 1}},
 		}})
 	check("zone without soa", c.Zones[0], Zone{Path: "zones.ok.test", Name: "ok.test.", TTL: 3600})
 	check("soa", c.Zones[1].SOA, &SOA{Auto: true, Refresh: 3600, Retry: 600, Expire: 604800, Minimum: 60})

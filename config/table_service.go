@@ -49,17 +49,32 @@ func allDownForm() form[AllDown] {
 
 func addresses() form[[]netip.Addr] { return setOf("addresses", 1, address()) }
 
+// endpoints is a list of endpoints, each an address, or a mapping with more about it.
+func endpoints() form[[]Endpoint] {
+	short := of(address(), func(a netip.Addr, to *Endpoint) { *to = Endpoint{a, a} })
+	full := object("address, probe",
+		key("address", "The address that clients get.", address(), func(e *Endpoint) *netip.Addr { return &e.Address }).required(),
+		key("probe", "The address that is probed in its place. Default: the same.", address(), func(e *Endpoint) *netip.Addr { return &e.Probe }),
+	)
+	complete := of(full, func(e Endpoint, to *Endpoint) {
+		if *to = e; !e.Probe.IsValid() {
+			to.Probe = e.Address
+		}
+	})
+	return setBy("addresses", 1, either(short, complete), func(e Endpoint) netip.Addr { return e.Address })
+}
+
 // noWeight marks a member that gives no weight until its place's is known.
 const noWeight = -1
 
 func atForm() form[[]Member] {
 	full := object("addresses, weight, check, min_healthy",
-		key("addresses", "Addresses of the service in this place.", addresses(), func(m *Member) *[]netip.Addr { return &m.Addresses }).required(),
+		key("addresses", "Addresses of the service in this place.", endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints }).required(),
 		key("weight", "Weight of this place for this service. Default: the place's.", weight(), func(m *Member) *int { return &m.Weight }),
 		key("check", "How these addresses are probed. Default: the service's check.", reference("the name of a check"), func(m *Member) *string { return &m.Check }),
 		key("min_healthy", "With fewer healthy addresses, as a number or a part such as 50%, the place is withdrawn.", share(), func(m *Member) *Share { return &m.MinHealthy }).or("1"),
 	)
-	short := part(addresses(), func(m *Member) *[]netip.Addr { return &m.Addresses })
+	short := part(endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints })
 	member := either(short, full)
 	member.fill = full.fill
 	read := member.read

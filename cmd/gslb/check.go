@@ -142,9 +142,9 @@ func (s summary) checks() string {
 	endpoints, unchecked := 0, 0
 	for _, svc := range s.cfg.Services {
 		for _, m := range svc.At {
-			endpoints += len(m.Addresses)
+			endpoints += len(m.Endpoints)
 			if m.Check == "" {
-				unchecked += len(m.Addresses)
+				unchecked += len(m.Endpoints)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (s sheet) service(v steer.ServiceView) {
 	t.row("PLACE", "ENDPOINT", "VERDICT", "FAILED", "STREAK", "SINCE", "LAST CAUSE")
 	for _, p := range v.Places {
 		for _, e := range p.Endpoints {
-			t.row(p.Place, e.Address, verdictWord(p, e), failedWord(e), streakWord(e), s.sinceWord(e), cmp.Or(e.Cause, "-"))
+			t.row(p.Place, addressWord(e), verdictWord(p, e), failedWord(e), streakWord(e), s.sinceWord(e), cmp.Or(e.Cause, "-"))
 		}
 	}
 	t.flush()
@@ -94,6 +94,14 @@ func (s sheet) service(v steer.ServiceView) {
 			fmt.Fprintf(s.w, "  %s is drained%s\n", p.Place, s.drainWords(*p.Drain))
 		}
 	}
+}
+
+// addressWord is the endpoint's address, with the one that is probed in its place.
+func addressWord(e steer.EndpointView) string {
+	if e.Probe == "" {
+		return e.Address
+	}
+	return e.Address + " by " + e.Probe
 }
 
 // verdictWord is the endpoint's verdict, with what the place as a whole makes of it.

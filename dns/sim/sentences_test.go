@@ -54,6 +54,7 @@ var sentences = []sentence{
 	{"verdicts.c", "a changed check keeps the verdict and starts an empty window, so a bad edit needs fall failures"},
 	{"verdicts.d", "after a restart a window older than itself is emptied; withdrawn stays withdrawn and owes rise"},
 	{"verdicts.e", "identical probes (same address and check) run once"},
+	{"verdicts.f", "an endpoint is probed by its probe address where it has one, and answered by its own"},
 	{"rule.a", "withdrawn when fall of the last window checks failed"},
 	{"rule.b", "restored when rise of the last window checks succeeded"},
 	{"drains.a", "several drains of a place hold while any holds; one whose until has passed is over"},

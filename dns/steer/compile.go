@@ -115,10 +115,10 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		if !ok {
 			continue
 		}
-		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Addresses))}
-		for _, a := range m.Addresses {
-			mem.endpoints = append(mem.endpoints, endpoint{address: a, target: c.target(a, checks[m.Check])})
-			svc.hasIPv4 = svc.hasIPv4 || a.Is4()
+		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Endpoints))}
+		for _, e := range m.Endpoints {
+			mem.endpoints = append(mem.endpoints, endpoint{address: e.Address, target: c.target(e.Probe, checks[m.Check])})
+			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()
 		}
 		svc.members = append(svc.members, mem)
 	}

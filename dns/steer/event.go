@@ -160,6 +160,9 @@ func (s *Snapshot) endpointEvent(at placeID, ep endpoint, what string) Event {
 	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[at].name
 	state := s.in.Health.Endpoint(target.Key())
 	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", ep.address.String())}
+	if probe, ok := s.in.Policy.probe(ep); ok {
+		attrs = append(attrs, slog.String("probe", probe.String()))
+	}
 	return Event{Kind: "endpoint", Text: place + "/" + target.Name + " " + what, Grave: !state.Serving(), Attrs: attrs}
 }
 

@@ -344,7 +344,11 @@ func worse(a, b health.Endpoint) bool {
 }
 
 func (e *explainer) endpointWords(ep endpoint, state health.Endpoint, check health.Check) Line {
-	words := Line{{"endpoint", ep.address.String()}, {"failed", fmt.Sprintf("%d/%d", state.Failed, check.Window)}}
+	words := Line{{"endpoint", ep.address.String()}}
+	if probe, ok := e.s.in.Policy.probe(ep); ok {
+		words.add("probe", probe.String())
+	}
+	words.add("failed", fmt.Sprintf("%d/%d", state.Failed, check.Window))
 	if state.Cause != "" {
 		words.add("last", state.Cause)
 	}

@@ -34,6 +34,7 @@ type DrainView struct {
 // EndpointView is what the checks say of one endpoint. An unchecked one has an empty Check.
 type EndpointView struct {
 	Address    string    `json:"address"`
+	Probe      string    `json:"probe,omitempty"` // the address that is probed, where it is another
 	Check      string    `json:"check,omitempty"`
 	Verdict    string    `json:"verdict"`
 	Failed     int       `json:"failed"`
@@ -87,6 +88,9 @@ func (s *Snapshot) endpointView(e endpoint) EndpointView {
 	view := EndpointView{Address: e.address.String(), Verdict: health.Up.String()}
 	if e.target < 0 {
 		return view
+	}
+	if probe, ok := s.in.Policy.probe(e); ok {
+		view.Probe = probe.String()
 	}
 	state, check := s.endpoint(e)
 	view.Check, view.Window = s.in.Policy.targets[e.target].Name, check.Window

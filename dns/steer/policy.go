@@ -105,6 +105,14 @@ type endpoint struct {
 	target  int // index in Policy.targets; -1: unchecked, always healthy
 }
 
+// probe gives the address that is probed, where that is not the endpoint's own.
+func (p *Policy) probe(e endpoint) (netip.Addr, bool) {
+	if e.target < 0 || p.targets[e.target].Address == e.address {
+		return netip.Addr{}, false
+	}
+	return p.targets[e.target].Address, true
+}
+
 // main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
 func (svc *Service) main() Family {
 	if svc.hasIPv4 {
