@@ -82,7 +82,7 @@ func (t Text) matcher() (*matcher, error) {
 
 // holds tells whether what was seen, of which n bytes are new, is enough.
 func (m *matcher) holds(seen []byte, n int, whole, done bool) bool {
-	from := max(0, len(seen)-n-len(m.Plain)+1)
+	from := max(0, len(seen)-n-len(m.Plain)) // a text may lie across the edge of two reads
 	m.found = m.found || bytes.Contains(seen[from:], []byte(m.Plain))
 	if !m.found || m.regex == nil {
 		return m.found
