@@ -32,7 +32,7 @@ Nothing is touched but the configuration's files and the files that it names; th
 				fmt.Fprintln(c.ErrOrStderr(), p)
 			}
 			wrong := len(mistakes(problems))
-			for _, err := range []error{openGeo(cfg), ready(cfg, policy)} {
+			for _, err := range append(ready(cfg, policy), openGeo(cfg)) {
 				if err != nil {
 					fmt.Fprintln(c.ErrOrStderr(), err)
 					wrong++

@@ -79,7 +79,7 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 	if len(mistakes(problems)) > 0 {
 		return nil, problems, nil
 	}
-	if err := ready(cfg, policy); err != nil {
+	if err := errors.Join(ready(cfg, policy)...); err != nil {
 		return nil, problems, err
 	}
 	d = &daemon{

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"gslb/config"
 	"gslb/dns/steer"
 	"gslb/health"
@@ -10,7 +8,7 @@ import (
 
 // ready says which checks that some endpoint wants cannot be made on this machine, each with the place
 // in the files that asks for it.
-func ready(cfg *config.Config, policy *steer.Policy) error {
+func ready(cfg *config.Config, policy *steer.Policy) []error {
 	var errs []error
 	told := map[string]bool{}
 	for _, t := range policy.Targets() {
@@ -31,5 +29,5 @@ func ready(cfg *config.Config, policy *steer.Policy) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }

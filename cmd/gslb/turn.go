@@ -71,7 +71,7 @@ func emptied(cfg *config.Config) string {
 
 // turn puts another configuration in force, or changes nothing.
 func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
-	if err := ready(cfg, policy); err != nil {
+	if err := errors.Join(ready(cfg, policy)...); err != nil {
 		return err
 	}
 	now := *d.latest.Load()

@@ -8,8 +8,7 @@ import (
 	"gslb/health"
 )
 
-// target gives the number of the probe for an address under a check, or -1 for none. A check of a
-// kind that is not run counts as none; config has warned of it.
+// target gives the number of the probe for an address under a check, or -1 without a check.
 func (c *compiler) target(a netip.Addr, ch config.Check) int {
 	kind := c.kind(ch)
 	if kind == nil {
@@ -27,7 +26,7 @@ func (c *compiler) target(a netip.Addr, ch config.Check) int {
 	return i
 }
 
-// kind gives what a check asks; nil for one that is not run.
+// kind gives what a check asks; nil without a check.
 func (c *compiler) kind(ch config.Check) health.Kind {
 	switch ch.Kind {
 	case config.CheckHTTP, config.CheckHTTPS:
