@@ -148,8 +148,9 @@ type Place struct {
 	Kind                PlaceKind
 	Located             bool
 	Latitude, Longitude float64
-	Weight              int  // default 100
-	PartnersOnly        bool // only partners' networks lead here, never geography
+	Weight              int           // default 100
+	PartnersOnly        bool          // only partners' networks lead here, never geography
+	Ramp                time.Duration // how long it takes to get all of its clients back; 0: at once
 }
 
 // BGP is our side of every session.
@@ -294,7 +295,8 @@ type Service struct {
 	Pick         Pick
 	AllDown      AllDown
 	MaxAddresses int
-	HTTPS        *HTTPS // nil: the service answers no HTTPS questions
+	HTTPS        *HTTPS        // nil: the service answers no HTTPS questions
+	Ramp         time.Duration // of the members that give none; 0 also where each place's own holds
 	At           []Member
 }
 
@@ -311,6 +313,7 @@ type Member struct {
 	Weight     int    // the place's weight where the member gives none
 	Check      string // the service's check where the member gives none
 	MinHealthy Share
+	Ramp       time.Duration // the service's, else the place's, where the member gives none
 }
 
 // Endpoint is one server of a service in a place.

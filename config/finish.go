@@ -13,23 +13,30 @@ func finish(c *Config) {
 			ch.Timeout = ch.Interval / 2
 		}
 	}
-	weights := make(map[string]int, len(c.Places))
+	places := make(map[string]Place, len(c.Places))
 	for _, p := range c.Places {
-		weights[p.Name] = p.Weight
+		places[p.Name] = p
 	}
 	for i := range c.Services {
-		finishService(&c.Services[i], weights)
+		finishService(&c.Services[i], places)
 	}
 }
 
-func finishService(s *Service, weights map[string]int) {
+func finishService(s *Service, places map[string]Place) {
 	if s.TTLMin == 0 {
 		s.TTLMin = max(1, s.TTL/2)
 	}
+	defer func() { s.Ramp = max(0, s.Ramp) }()
 	for i := range s.At {
 		m := &s.At[i]
 		if m.Weight == noWeight {
-			m.Weight = weights[m.Place]
+			m.Weight = places[m.Place].Weight
+		}
+		if m.Ramp == noRamp {
+			m.Ramp = s.Ramp
+		}
+		if m.Ramp == noRamp {
+			m.Ramp = places[m.Place].Ramp
 		}
 		if m.Check == "" {
 			m.Check = s.Check

@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 	"sync"
+	"time"
 )
 
 // table is [configForm], made once: a form never changes.
@@ -71,15 +72,20 @@ func geoForm() form[Geo] {
 }
 
 func placesForm(kind PlaceKind) form[[]Place] {
-	place := object("location, weight, partners_only",
+	place := object("location, weight, partners_only, ramp",
 		key("location", "Latitude and longitude in degrees.", location(), func(p *Place) *Place { return p }),
 		key("weight", "Share of this place among the equals of a tier; 0: only when nothing else of the tier serves.", weight(),
 			func(p *Place) *int { return &p.Weight }).or("100"),
 		key("partners_only", "Geography never picks this place, only the networks of its partners do.", boolean(),
 			func(p *Place) *bool { return &p.PartnersOnly }).or("false"),
+		key("ramp", "How long a place that comes back takes to get all of its clients: it gets a growing part of their networks. Default: all at once.", ramp(),
+			func(p *Place) *time.Duration { return &p.Ramp }),
 	)
 	return named("places by name", ownName, func(n *node) Place { return Place{Name: n.name, Kind: kind} }, place)
 }
+
+// ramp is the time that a return takes; 0 is at once.
+func ramp() form[time.Duration] { return duration(0, 7*24*time.Hour) }
 
 func weight() form[int] { return number[int](0, 10000) }
 

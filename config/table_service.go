@@ -1,9 +1,12 @@
 package config
 
-import "net/netip"
+import (
+	"net/netip"
+	"time"
+)
 
 func servicesForm() form[[]Service] {
-	return named("services by name", ownName, func(n *node) Service { return Service{Name: n.name} }, serviceForm())
+	return named("services by name", ownName, func(n *node) Service { return Service{Name: n.name, Ramp: noRamp} }, serviceForm())
 }
 
 func serviceForm() form[Service] {
@@ -20,6 +23,8 @@ func serviceForm() form[Service] {
 		key("all_down", "What is answered when nothing serves: as if all were up, no data, SERVFAIL, or these addresses.", allDownForm(), func(s *Service) *AllDown { return &s.AllDown }).or("serve"),
 		key("max_addresses", "Most addresses in one answer.", number[int](1, 255), func(s *Service) *int { return &s.MaxAddresses }).or("16"),
 		key("https", "Give HTTPS records (RFC 9460), with the addresses that the client gets as their hints.", httpsForm(), func(s *Service) **HTTPS { return &s.HTTPS }),
+		key("ramp", "How long a place that comes back to this service takes to get all of its clients. Default: as the place says.", ramp(),
+			func(s *Service) *time.Duration { return &s.Ramp }),
 		key("at", "Places that give this service, and their addresses.", atForm(), func(s *Service) *[]Member { return &s.At }).required(),
 	)
 }
@@ -64,15 +69,20 @@ func endpoints() form[[]Endpoint] {
 	return setBy("addresses", 1, either(short, complete), func(e Endpoint) netip.Addr { return e.Address })
 }
 
-// noWeight marks a member that gives no weight until its place's is known.
-const noWeight = -1
+// noWeight and noRamp mark what is not given, until what holds instead is known.
+const (
+	noWeight = -1
+	noRamp   = -1
+)
 
 func atForm() form[[]Member] {
-	full := object("addresses, weight, check, min_healthy",
+	full := object("addresses, weight, check, min_healthy, ramp",
 		key("addresses", "Addresses of the service in this place.", endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints }).required(),
 		key("weight", "Weight of this place for this service. Default: the place's.", weight(), func(m *Member) *int { return &m.Weight }),
 		key("check", "How these addresses are probed. Default: the service's check.", reference("the name of a check"), func(m *Member) *string { return &m.Check }),
 		key("min_healthy", "With fewer healthy addresses, as a number or a part such as 50%, the place is withdrawn.", share(), func(m *Member) *Share { return &m.MinHealthy }).or("1"),
+		key("ramp", "How long this place takes to get all of its clients back for this service. Default: as the service says.", ramp(),
+			func(m *Member) *time.Duration { return &m.Ramp }),
 	)
 	short := part(endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints })
 	member := either(short, full)
@@ -82,7 +92,7 @@ func atForm() form[[]Member] {
 		full.fill(r, to)
 		read(r, n, to)
 	}
-	at := named("places and their addresses", ownName, func(n *node) Member { return Member{Place: n.name, Weight: noWeight} }, member)
+	at := named("places and their addresses", ownName, func(n *node) Member { return Member{Place: n.name, Weight: noWeight, Ramp: noRamp} }, member)
 	return atLeastOne(at, "names no place: give at least one")
 }
 

@@ -126,7 +126,7 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 // decide asks for the places of this client, in one family. It gives false when the service wants to fail.
 func (l *lookup) decide(service int, family steer.Family) (d steer.Decision, ok bool) {
 	l.client = l.s.Client(l.req.Source, l.q.subnet)
-	d = steer.Decide(l.s, steer.Query{Service: service, Client: l.client, Family: family, Seed: l.req.Seed})
+	d = steer.Decide(l.s, steer.Query{Service: service, Client: l.client, Family: family, Seed: l.req.Seed, Now: l.req.Now})
 	l.service, l.placed, l.span = service, d.Placed, d.Span
 	if d.Placed == steer.PlacedAllDown {
 		l.extended = edeAllDown

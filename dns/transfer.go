@@ -128,7 +128,7 @@ func (t *transfer) service(node *zone.Node) []dns.RR {
 	client := t.s.Client(t.req.Source, steer.Subnet{})
 	var records []dns.RR
 	for _, family := range [...]steer.Family{steer.IPv4, steer.IPv6} {
-		d := steer.Decide(t.s, steer.Query{Service: node.Service, Client: client, Family: family, Seed: t.req.Seed})
+		d := steer.Decide(t.s, steer.Query{Service: node.Service, Client: client, Family: family, Seed: t.req.Seed, Now: t.req.Now})
 		if d.Servfail {
 			continue
 		}

@@ -136,6 +136,8 @@ func (d *daemon) assemble() {
 		Geo:     d.world.Latest,
 		Changed: []<-chan struct{}{d.board.Changed(), d.world.Changed(), d.peering.rib.Changed()},
 	}, d.tell)
+	d.publisher.Restore(d.keeper.tenures())
+	d.keeper.steer = d.publisher.Tenures
 	host, err := os.Hostname()
 	if err != nil {
 		d.log.Warn("host name not known", "cause", err)

@@ -11,12 +11,14 @@ import (
 
 	"gslb/bgp"
 	"gslb/config/state"
+	"gslb/dns/steer"
 	"gslb/health"
 )
 
 // Buckets and keys of the state file.
 const (
 	windowsBucket = "windows" // a health.Saved for each endpoint and check
+	tenuresBucket = "tenures" // a steer.Tenure for each place of a service that has a ramp
 	routesBucket  = "routes"  // what bgp.RIB saves
 	metaBucket    = "meta"
 	configKey     = "config" // a numbered
@@ -41,6 +43,7 @@ type keeper struct {
 	store *state.Store
 	board *health.Board
 	rib   *bgp.RIB
+	steer func() *steer.Tenures // what the publisher remembers
 	log   *slog.Logger
 	wake  chan struct{} // one slot
 
@@ -57,6 +60,8 @@ type keeper struct {
 	table   *bgp.Table // that they were of; nil: not by this process
 	failing bool
 	trimmed time.Time
+
+	remembered *steer.Tenures // that were saved last
 }
 
 // numbered is the number of a configuration among those of this server.
@@ -66,7 +71,7 @@ type numbered struct {
 }
 
 func newKeeper(store *state.Store, board *health.Board, rib *bgp.RIB, log *slog.Logger) *keeper {
-	return &keeper{store: store, board: board, rib: rib, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
+	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
 }
 
 // happened counts the events since the start, by kind.
@@ -92,6 +97,24 @@ func (k *keeper) windows() []health.Saved {
 		windows = append(windows, s)
 	}
 	return windows
+}
+
+// tenures gives what an earlier process remembered of the places that come and go.
+func (k *keeper) tenures() *steer.Tenures {
+	all, err := k.store.All(tenuresBucket)
+	if err != nil {
+		k.log.Error("tenures lost", "cause", err)
+	}
+	tenures := make(map[string]steer.Tenure, len(all))
+	for name, value := range all {
+		var t steer.Tenure
+		if err := json.Unmarshal(value, &t); err != nil {
+			k.log.Error("tenure lost", "member", name, "cause", err)
+			continue
+		}
+		tenures[name] = t
+	}
+	return steer.NewTenures(tenures)
 }
 
 // routes gives what an earlier process saved of the partners' routes.
@@ -183,7 +206,7 @@ func (k *keeper) flush() {
 	if lost > 0 {
 		k.log.Warn("journal has a gap", "events", lost)
 	}
-	err := errors.Join(k.saveWindows(), k.saveConfig(config), k.saveRoutes())
+	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveConfig(config), k.saveRoutes())
 	if appended := k.store.Append(events...); appended != nil {
 		err = errors.Join(err, appended)
 		k.putBack(events)
@@ -211,6 +234,27 @@ func (k *keeper) saveWindows() error {
 		windows[s.Address.String()+" "+s.Name] = value
 	}
 	return k.store.PutAll(windowsBucket, windows)
+}
+
+// saveTenures writes the tenures when there are others.
+func (k *keeper) saveTenures() error {
+	t := k.steer()
+	if t == k.remembered {
+		return nil
+	}
+	tenures := map[string][]byte{}
+	for name, is := range t.All() {
+		value, err := json.Marshal(is)
+		if err != nil {
+			return err
+		}
+		tenures[name] = value
+	}
+	err := k.store.PutAll(tenuresBucket, tenures)
+	if err == nil {
+		k.remembered = t
+	}
+	return err
 }
 
 // saveRoutes writes what differs of the routes from last time, or, since they are confirmed with every

@@ -93,6 +93,9 @@ func (s sheet) service(v steer.ServiceView) {
 		if p.Drain != nil {
 			fmt.Fprintf(s.w, "  %s is drained%s\n", p.Place, s.drainWords(*p.Drain))
 		}
+		if r := p.Ramp; r != nil {
+			fmt.Fprintf(s.w, "  %s comes back: it has %d%% of its clients, and all of them at %s (%s to go)\n", p.Place, int(100*r.Part), stampText(r.Until), steer.Ago(r.Until.Sub(s.now)))
+		}
 	}
 }
 

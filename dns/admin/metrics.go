@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -81,7 +82,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := scrape{out}
 	c.server(s, f)
 	c.counts(s, f)
-	for _, view := range c.Snapshot().Overview() {
+	for _, view := range c.Snapshot().Overview(time.Now()) {
 		s.service(f, view)
 	}
 }

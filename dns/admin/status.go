@@ -45,6 +45,6 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 	s := h.Snapshot()
 	write(w, http.StatusOK, Status{
 		Version: h.Deps.Version, Server: h.Server(), Geo: s.Geo().Name(),
-		Answers: s.Version().String(), Services: s.Overview(),
+		Answers: s.Version().String(), Services: s.Overview(time.Now()),
 	})
 }

@@ -44,7 +44,8 @@ func (c choices) config(t *rapid.T) string {
 	}
 	var b strings.Builder
 	b.WriteString("checks: {web: {http: {}, window: 4, fall: 3, rise: 4}}\n")
-	fmt.Fprintf(&b, "datacenters:\n  dc1: {location: [%s], weight: %s}\n  dc2: {location: [50, 8]}\n", pick("location", "55, 37", "40, -74"), pick("weight", "0", "100", "300"))
+	fmt.Fprintf(&b, "datacenters:\n  dc1: {location: [%s], weight: %s}\n  dc2: {location: [50, 8], ramp: %s}\n",
+		pick("location", "55, 37", "40, -74"), pick("weight", "0", "100", "300"), pick("ramp of dc2", "0s", "5m", "10m"))
 	site1 := fmt.Sprintf("  site1: {location: [59, 30], partners_only: %s}\n", pick("partners only", "true", "false"))
 	const site2 = "  site2: {location: [54, 82]}\n"
 	b.WriteString("sites:\n" + pick("order of sites", site1+site2, site2+site1))
@@ -57,8 +58,8 @@ func (c choices) config(t *rapid.T) string {
 	b.WriteString("services:\n")
 	for _, name := range []string{"a", "b"} {
 		of := func(label string) string { return name + ": " + label }
-		fmt.Fprintf(&b, "  %s: {check: web, steer: [%s], %sanswer: %s, pick: %s, all_down: %s, at: {%s}}\n", name,
-			pick(of("steer"), "partners, geo, datacenters", "geo, partners", "datacenters", "geo"), pick(of("map"), "", "map: world, "),
+		fmt.Fprintf(&b, "  %s: {check: web, steer: [%s], %s%sanswer: %s, pick: %s, all_down: %s, at: {%s}}\n", name,
+			pick(of("steer"), "partners, geo, datacenters", "geo, partners", "datacenters", "geo"), pick(of("map"), "", "map: world, "), pick(of("ramp"), "", "ramp: 7m, "),
 			pick(of("answer"), "1", "2", "all"), pick(of("pick"), "weighted", "hash"), pick(of("all_down"), "serve", "nodata", "[192.0.2.9]"),
 			pick(of("at"), "dc1: [192.0.2.1], dc2: [192.0.2.2, \"2001:db8::2\"], site1: [192.0.2.3]", "dc1: [192.0.2.1], site1: [192.0.2.3], site2: [192.0.2.4]", "dc2: [\"2001:db8::2\"], site2: [192.0.2.4]"))
 	}
@@ -89,7 +90,7 @@ func everyAnswer(s *steer.Snapshot, now time.Time) []string {
 		client := s.Client(netip.MustParseAddr(a), steer.Subnet{})
 		for i, svc := range s.Policy().Services() {
 			for _, family := range []steer.Family{steer.IPv4, steer.IPv6} {
-				d := steer.Decide(s, steer.Query{Service: i, Client: client, Family: family, Seed: 7})
+				d := steer.Decide(s, steer.Query{Service: i, Client: client, Family: family, Seed: 7, Now: now})
 				said = append(said, fmt.Sprintln(a, svc.Name(), family, d.Placed, d.Span, d.TTL, d.Servfail, d.Addresses(s, i, nil)))
 			}
 			name := zone.Name("\x01" + svc.Name() + "\x02ok\x04test\x00")
@@ -138,12 +139,23 @@ func (h *history) probe(t *rapid.T) {
 	}
 }
 
+// returns makes up which places came back, and when.
+func (h *history) returns(t *rapid.T) {
+	tenures := map[string]steer.Tenure{}
+	for _, name := range []string{"a dc1", "a dc2", "a site1", "b dc1", "b dc2", "b site2"} {
+		if ago := rapid.IntRange(-1, 12).Draw(t, "minutes since "+name); ago >= 0 {
+			tenures[name] = steer.Tenure{Out: rapid.Bool().Draw(t, name+" is out"), Since: h.inputs.Now.Add(-time.Duration(ago) * time.Minute)}
+		}
+	}
+	h.inputs.Tenures = steer.NewTenures(tenures)
+}
+
 func TestBuildWithAPastIsBuildWithoutOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := history{choices: choices{}, board: health.NewBoard(), inputs: steer.Inputs{Now: beginning, Geo: drawGlobe(t)}}
 		h.reconfigure(t)
 		var prev *steer.Snapshot
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"config", "config", "config", "probe", "probe", "geo", "time", "nothing"}), 1, 12).Draw(t, "what happens")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"config", "config", "config", "probe", "probe", "geo", "time", "returns", "nothing"}), 1, 12).Draw(t, "what happens")
 		for _, what := range steps {
 			switch what {
 			case "config":
@@ -152,6 +164,8 @@ func TestBuildWithAPastIsBuildWithoutOne(t *testing.T) {
 				h.probe(t)
 			case "geo":
 				h.inputs.Geo = drawGlobe(t)
+			case "returns":
+				h.returns(t)
 			case "time":
 				h.inputs.Now = h.inputs.Now.Add(2 * time.Minute)
 			}
@@ -176,6 +190,7 @@ func TestHealthNeverChangesTheScope(t *testing.T) {
 			h.probe(t)
 		}
 		h.inputs.Health = h.board.Latest()
+		h.returns(t)
 		worse := steer.Build(h.inputs, sound)
 		luck := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "luck")))
 		for range 200 {

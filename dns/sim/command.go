@@ -67,7 +67,7 @@ func (w *world) doStart(s *step) error {
 	case w.server.policy != nil:
 		return errors.New("the server runs already")
 	}
-	return accepted(w.start(nil, nil))
+	return accepted(w.start(memory{}))
 }
 
 // accepted makes a refused configuration no error: its problems have been shown.
@@ -227,8 +227,11 @@ func (w *world) changeFile(s *step) error {
 
 // doStatus shows every endpoint: what the rule says of it, and why.
 func (w *world) doStatus(*step) error {
-	for _, svc := range w.server.publisher.Latest().Overview() {
+	for _, svc := range w.server.publisher.Latest().Overview(w.now) {
 		for _, place := range svc.Places {
+			if ramp := place.Ramp; ramp != nil {
+				place.Standing += fmt.Sprintf(", %d%% of its clients are back", int(100*ramp.Part))
+			}
 			w.say("%s %s %s", svc.Service, place.Place, place.Standing)
 			for _, e := range place.Endpoints {
 				text := fmt.Sprintf("  %s %s", e.Address, e.Verdict)

@@ -59,5 +59,12 @@ var sentences = []sentence{
 	{"rule.b", "restored when rise of the last window checks succeeded"},
 	{"drains.a", "several drains of a place hold while any holds; one whose until has passed is over"},
 	{"drains.b", "a drained place stays checked, and comes back as its window says"},
+	{"ramp.a", "with ramp a restored or undrained place gets a growing, stable part of the client networks, not all at once; reasons show ramp=35%"},
+	{"ramp.b", "a network that has not joined goes to the others of the tier, or to the next tier that serves; where nobody else serves it gets the place after all"},
+	{"ramp.c", "the TTL ends when the network joins, within ttl_min..ttl"},
+	{"ramp.d", "the scope of a service with a ramp is at least /24 or /56, also while none runs"},
+	{"ramp.e", "of the ramps of member, service and place the most specific holds; 0s is none; without one everybody comes back at once"},
+	{"ramp.f", "a place that was serving before a restart does not ramp after it, and one that ramped goes on; a place that is added to a running service ramps, one that is there at the first start does not"},
+	{"ramp.g", "a place that falls or is drained while it ramps begins anew when it comes back"},
 	{"edits.a", "a configuration with errors changes nothing, and all errors are told"},
 }

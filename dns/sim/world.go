@@ -72,7 +72,7 @@ func (w *world) clock() string {
 }
 
 // boot starts the server, with what an earlier one saved.
-func (w *world) boot(saved []health.Saved) {
+func (w *world) boot(saved []health.Saved, tenures map[string]steer.Tenure) {
 	w.server = server{began: w.now, board: health.NewBoard(), rib: bgp.NewRIB(), responder: dns.NewResponder("sim", "sim"), counts: map[health.Key]int{}}
 	w.server.board.Restore(saved, w.now)
 	sources := steer.Sources{
@@ -81,6 +81,7 @@ func (w *world) boot(saved []health.Saved) {
 		Geo:    func() *geo.Map { return w.globe },
 	}
 	w.server.publisher = steer.NewPublisher(sources, w.tell)
+	w.server.publisher.Restore(steer.NewTenures(tenures))
 }
 
 // tell shows what the operator is told. That a configuration is in force is not shown here: the
@@ -139,29 +140,37 @@ func (w *world) zoneFile(name string) (string, error) {
 	return text, nil
 }
 
-// restart ends the server and starts it again after some time, with the verdicts and routes that it
-// saved. They go through the form in which they are stored.
+// memory is what outlives a process.
+type memory struct {
+	Windows []health.Saved
+	Tenures map[string]steer.Tenure
+	Routes  map[string][]byte
+}
+
+// restart ends the server and starts it again after some time, with the verdicts, tenures and routes that
+// it saved. They go through the form in which they are stored.
 func (w *world) restart(after time.Duration) error {
-	stored, err := json.Marshal(w.server.board.Save())
-	if err != nil {
-		return fmt.Errorf("save the verdicts: %w", err)
-	}
-	var saved []health.Saved
-	if err := json.Unmarshal(stored, &saved); err != nil {
-		return fmt.Errorf("restore the verdicts: %w", err)
-	}
-	routes, err := w.server.rib.Save(w.now)
-	if err != nil {
+	saved := memory{Windows: w.server.board.Save(), Tenures: maps.Collect(w.server.publisher.Tenures().All())}
+	var err error
+	if saved.Routes, err = w.server.rib.Save(w.now); err != nil {
 		return fmt.Errorf("save the routes: %w", err)
 	}
+	stored, err := json.Marshal(saved)
+	if err != nil {
+		return fmt.Errorf("save what outlives the process: %w", err)
+	}
+	var restored memory
+	if err := json.Unmarshal(stored, &restored); err != nil {
+		return fmt.Errorf("restore what outlives the process: %w", err)
+	}
 	w.now = w.now.Add(after)
-	return w.start(saved, routes)
+	return w.start(restored)
 }
 
 // start starts the server, and lets time pass until its sockets are open.
-func (w *world) start(saved []health.Saved, routes map[string][]byte) error {
-	w.boot(saved)
-	if err := w.server.rib.Restore(routes); err != nil {
+func (w *world) start(saved memory) error {
+	w.boot(saved.Windows, saved.Tenures)
+	if err := w.server.rib.Restore(saved.Routes); err != nil {
 		return fmt.Errorf("restore the routes: %w", err)
 	}
 	if err := w.load(); err != nil {

@@ -96,6 +96,19 @@ func (c *compiler) compileServices() {
 	for _, s := range c.cfg.Services {
 		c.services[s.Name] = len(c.policy.services)
 		c.policy.services = append(c.policy.services, c.service(s, checks))
+		c.compileRamps(len(c.policy.services) - 1)
+	}
+}
+
+// compileRamps notes which members of a service ramp. The only place of a service never does: its clients
+// have nowhere else to wait.
+func (c *compiler) compileRamps(service int) {
+	svc := &c.policy.services[service]
+	for i, m := range svc.members {
+		if m.ramp > 0 && len(svc.members) > 1 {
+			svc.ramps = true
+			c.policy.ramps = append(c.policy.ramps, ramping{service, i, m.ramp})
+		}
 	}
 }
 
@@ -115,7 +128,7 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		if !ok {
 			continue
 		}
-		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Endpoints))}
+		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Endpoints)), ramp: m.Ramp}
 		for _, e := range m.Endpoints {
 			mem.endpoints = append(mem.endpoints, endpoint{address: e.Address, target: c.target(e.Probe, checks[m.Check])})
 			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()

@@ -3,6 +3,7 @@ package steer
 import (
 	"net/netip"
 	"slices"
+	"time"
 
 	"gslb/config"
 )
@@ -12,7 +13,8 @@ type Query struct {
 	Service int
 	Client  Client
 	Family  Family
-	Seed    uint64 // the luck of the draw: any number, a new one for each query
+	Seed    uint64    // the luck of the draw: any number, a new one for each query
+	Now     time.Time // how far places that come back have got; zero: the moment of the snapshot
 }
 
 // Placed says which stage found the places of an answer.
@@ -54,6 +56,7 @@ type Decision struct {
 	mode   mode
 	family Family
 	turn   uint64            // how far the addresses are rotated
+	wait   wait              // the client, as running ramps see it
 	chosen [maxChosen]uint32 // members of the service
 	n      int
 	fixed  []netip.Addr // all_down: addresses
@@ -66,16 +69,17 @@ const maxChosen = config.MaxAddresses
 type mode uint8
 
 const (
-	byStanding    mode = iota // healthy and not drained
+	byStanding    mode = iota // healthy and not drained; of places that come back, those that the client has joined
+	rampsIgnored              // healthy and not drained
 	withDrained               // healthy; drained ones too, unless hard
 	healthIgnored             // not drained
 	lastResort                // anything but hard drains
 )
 
-// allows tells whether a member may be given.
+// allows tells whether a member may be given, to some client at least.
 func (m mode) allows(st *standing) bool {
 	switch m {
-	case byStanding:
+	case byStanding, rampsIgnored:
 		return st.healthy && !st.drained
 	case withDrained:
 		return st.healthy && !st.hard
@@ -103,10 +107,16 @@ func Decide(s *Snapshot, q Query) Decision {
 		d.TTL = svc.ttl
 		return d
 	}
-	w := walk{svc: svc, standing: s.standing[q.Service], path: &d.path}
+	if s.ramps != nil {
+		d.wait = waitOf(q, s.in.Now)
+	}
+	w := s.walk(q.Service, &d)
 	for m := byStanding; m <= lastResort; m++ {
 		if m == healthIgnored && svc.allDown.Mode != config.AllDownServe {
 			break
+		}
+		if m == rampsIgnored && w.ramps == nil {
+			continue
 		}
 		tier, found := w.winner(m, q.Family)
 		if !found {
@@ -126,10 +136,11 @@ func Decide(s *Snapshot, q Query) Decision {
 	return d
 }
 
-// span widens a block's length to what the answer depends on: a hash depends on the client's
-// network even where the tiers do not.
+// span widens a block's length to what the answer depends on: a hash, and a place that comes back, depend
+// on the client's network even where the tiers do not. It does so whether a place comes back or not, since no
+// scope depends on health.
 func (svc *Service) span(client netip.Addr, span int) int {
-	if svc.pick == config.PickHash && svc.answer != 0 {
+	if svc.ramps || svc.pick == config.PickHash && svc.answer != 0 {
 		return max(span, networkBits(client))
 	}
 	return span

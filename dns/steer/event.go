@@ -29,7 +29,8 @@ func Diff(old, now *Snapshot) []Event {
 	}
 	events = append(events, diffDrains(old, now)...)
 	events = append(events, diffEndpoints(old, now)...)
-	return append(events, diffServices(old, now)...)
+	events = append(events, diffServices(old, now)...)
+	return append(events, diffRamps(old, now)...)
 }
 
 // diffInputs leaves out the partners' routes: of these the sessions tell.

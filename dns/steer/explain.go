@@ -2,6 +2,7 @@ package steer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -137,7 +138,7 @@ type explainer struct {
 func (s *Snapshot) explainer(q Question, service int) *explainer {
 	e := &explainer{s: s, service: service, svc: s.in.Policy.Service(service), standing: s.standing[service], q: q}
 	for f := range e.decisions {
-		e.decisions[f] = Decide(s, Query{Service: service, Client: q.Client, Family: Family(f), Seed: q.Seed})
+		e.decisions[f] = Decide(s, Query{Service: service, Client: q.Client, Family: Family(f), Seed: q.Seed, Now: q.Now})
 	}
 	e.main = &e.decisions[IPv4]
 	if (!e.svc.hasIPv4 && q.Only == BothFamilies) || q.Only == OnlyIPv6 {
@@ -255,6 +256,7 @@ func (e *explainer) placeLine(p placeID, number int, winning bool) Line {
 	if share, drawn := e.share(i, winning); drawn {
 		l.add("share", share)
 	}
+	e.addRamp(&l, i)
 	if st.drained {
 		if chosen {
 			l.add("drained", "yes")
@@ -283,7 +285,7 @@ func (e *explainer) share(member int, winning bool) (string, bool) {
 	if !winning || e.svc.drawsNone() {
 		return "", false
 	}
-	w := walk{svc: e.svc, standing: e.standing, path: &d.path}
+	w := e.s.walk(e.service, d)
 	tier := d.path.at(d.tier)
 	candidates := slices.Collect(w.candidates(tier, d.mode, d.family))
 	if len(candidates) <= e.svc.answer || !slices.Contains(candidates, member) {
@@ -294,7 +296,22 @@ func (e *explainer) share(member int, winning bool) (string, bool) {
 	if total == 0 {
 		part = 1 / float64(len(candidates))
 	}
-	return fmt.Sprintf("%.0f%%", 100*part), true
+	return percent(part), true
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.0f%%", 100*part) }
+
+// addRamp tells how far a member is that comes back, and how long this client still waits for it.
+func (e *explainer) addRamp(l *Line, member int) {
+	r := e.s.rampOf(e.service, member)
+	if r.length == 0 || r.end().Before(e.q.Now) {
+		return
+	}
+	l.add("ramp", percent(math.Floor(100*r.part(e.q.Now))/100))
+	w := e.s.walk(e.service, e.main)
+	if left := w.waits(member); left > 0 {
+		l.add("waits", Ago(left))
+	}
 }
 
 func addDrain(l *Line, st *standing) {

@@ -20,6 +20,7 @@ type PlaceView struct {
 	Place     string         `json:"place"`
 	Standing  string         `json:"standing"` // serving, unknown, withdrawn or drained
 	Drain     *DrainView     `json:"drain,omitempty"`
+	Ramp      *RampView      `json:"ramp,omitempty"` // the place comes back, and does not have all of its clients yet
 	Endpoints []EndpointView `json:"endpoints"`
 }
 
@@ -29,6 +30,13 @@ type DrainView struct {
 	By     string    `json:"by,omitempty"`
 	Until  time.Time `json:"until,omitzero"`
 	Hard   bool      `json:"hard"`
+}
+
+// RampView is how far a place is that takes its clients step by step.
+type RampView struct {
+	Part  float64   `json:"part"` // of 1: of the client networks
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
 }
 
 // EndpointView is what the checks say of one endpoint. An unchecked one has an empty Check.
@@ -46,14 +54,18 @@ type EndpointView struct {
 	Since      time.Time `json:"since,omitzero"`
 }
 
-// Overview tells how every service stands, in the order of the configuration.
-func (s *Snapshot) Overview() []ServiceView {
+// Overview tells how every service stands at a moment, in the order of the configuration.
+func (s *Snapshot) Overview(now time.Time) []ServiceView {
 	views := make([]ServiceView, 0, len(s.in.Policy.services))
 	for i := range s.in.Policy.services {
 		svc := serviceState{s, &s.in.Policy.services[i], s.standing[i]}
 		view := ServiceView{Service: svc.name, Served: svc.anybody()}
 		for j := range svc.members {
-			view.Places = append(view.Places, s.placeView(&svc.members[j], &svc.standing[j]))
+			place := s.placeView(&svc.members[j], &svc.standing[j])
+			if r := s.rampOf(i, j); r.length > 0 && now.Before(r.end()) && place.Drain == nil {
+				place.Ramp = &RampView{r.part(now), time.Unix(0, r.start).UTC(), r.end().UTC()}
+			}
+			view.Places = append(view.Places, place)
 		}
 		views = append(views, view)
 	}

@@ -22,6 +22,7 @@ type Policy struct {
 	maps     []rules // maps[0] is the unnamed one: nearest by distance
 	views    []viewKey
 	services []Service
+	ramps    []ramping               // every member that is to come back step by step
 	targets  []health.Target         // every probe that some endpoint wants, in order of first mention
 	tokens   map[string]health.Token // by push check
 	drains   []config.Drain
@@ -74,6 +75,7 @@ type Service struct {
 	datacenters  list      // one tier
 	rest         list      // one tier
 	hasIPv4      bool
+	ramps        bool // some member does not get all of its clients back at once
 }
 
 // Name is the service's name in the configuration.
@@ -97,6 +99,7 @@ type member struct {
 	seed       uint64 // of the place's name, for rendezvous hashing
 	weight     uint64
 	minHealthy int
+	ramp       time.Duration // 0: it gets all of its clients back at once
 	endpoints  []endpoint
 }
 

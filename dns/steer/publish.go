@@ -32,15 +32,33 @@ type Publisher struct {
 	latest  atomic.Pointer[Snapshot]
 	wake    chan struct{}
 
-	mu     sync.Mutex // held while a snapshot is made, and its inputs are prepared
-	config uint64
-	policy *Policy
+	mu      sync.Mutex // held while a snapshot is made, and its inputs are prepared
+	config  uint64
+	policy  *Policy
+	tenures *Tenures
 }
 
 // NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
 // called by several goroutines. Latest gives nil until the first Use.
 func NewPublisher(sources Sources, tell func([]Event)) *Publisher {
 	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1)}
+}
+
+// Restore hands the publisher what an earlier process remembered: a place that it was giving does not
+// come back now, and one that was on its way goes on from there. It has no effect after the first Use.
+func (p *Publisher) Restore(t *Tenures) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.policy == nil {
+		p.tenures = t
+	}
+}
+
+// Tenures is what is to be remembered over a restart.
+func (p *Publisher) Tenures() *Tenures {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tenures
 }
 
 // Latest is the newest snapshot.
@@ -80,17 +98,23 @@ func (p *Publisher) report(events []Event) {
 	}
 }
 
-// build makes a snapshot and says what changed. The caller holds mu.
+// build makes a snapshot and says what changed. Places that serve again in it begin to ramp: that shows only
+// when it is made, so it is made once more with that. The caller holds mu.
 func (p *Publisher) build(now time.Time) []Event {
 	prev := p.latest.Load()
-	next := Build(Inputs{
-		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.sources.Geo(), Now: now,
-	}, prev)
+	in := Inputs{
+		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.sources.Geo(), Now: now, Tenures: p.tenures,
+	}
+	next := Build(in, prev)
+	if in.Tenures = p.tenures.follow(prev, next); in.Tenures != p.tenures {
+		p.tenures = in.Tenures
+		next = Build(in, next)
+	}
 	p.latest.Store(next)
 	return Diff(prev, next)
 }
 
-// Run makes a new snapshot whenever an input has changed or a drain runs out, until the context ends.
+// Run makes a new snapshot whenever an input has changed, a drain runs out or a ramp ends, until the context ends.
 func (p *Publisher) Run(ctx context.Context) error {
 	changed := make(chan struct{}, 1)
 	var forwards sync.WaitGroup
@@ -108,6 +132,9 @@ func (p *Publisher) Run(ctx context.Context) error {
 			stop()
 			continue
 		case <-expiry:
+			if time.Now().Before(p.latest.Load().expiry) {
+				continue // only the clock was looked at
+			}
 		case <-changed:
 			stop()
 			if !pause(ctx, settle) {
@@ -121,7 +148,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // clockCheck bounds how long the publisher trusts a timer: the wall clock may be set meanwhile.
 const clockCheck = 30 * time.Second
 
-// untilExpiry gives a channel that receives when the next drain runs out.
+// untilExpiry gives a channel that receives when the next drain runs out or ramp ends.
 func (p *Publisher) untilExpiry() (<-chan time.Time, func()) {
 	s := p.latest.Load()
 	if s == nil || s.expiry.IsZero() {

@@ -55,7 +55,7 @@ func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
 func (s *Snapshot) standingFrom(prev *Snapshot) [][]standing {
 	p, now := s.in.Policy, s.in.Now
 	if prev != nil && prev.in.Policy == p && prev.in.Health == s.in.Health && !now.Before(prev.in.Now) &&
-		(prev.expiry.IsZero() || now.Before(prev.expiry)) {
+		(prev.drainEnd.IsZero() || now.Before(prev.drainEnd)) {
 		return prev.standing
 	}
 	all := make([][]standing, len(p.services))

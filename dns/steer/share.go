@@ -50,7 +50,10 @@ func (sh *sharer) parts(d *Decision, s *Snapshot, service int, to []part) []part
 	}
 	svc := &s.in.Policy.services[service]
 	start := len(to)
-	w := walk{svc: svc, standing: s.standing[service], path: &d.path}
+	w := s.walk(service, d)
+	if w.ramps != nil {
+		sh = &sharer{} // the candidates of one tier are not the same for all clients
+	}
 	if svc.drawsNone() {
 		for _, i := range d.chosen[:d.n] {
 			to = append(to, part{int(i), w.addresses(d, int(i))})

@@ -19,6 +19,8 @@ type Inputs struct {
 	Routes *bgp.Table
 	Geo    *geo.Map
 	Now    time.Time // which drains hold
+
+	Tenures *Tenures // which places come back, and since when; nil: none does
 }
 
 // Version names the inputs of a snapshot, and so every answer that came from it.
@@ -42,19 +44,23 @@ type Snapshot struct {
 	partners *partition
 	views    []*partition // by Policy.views
 	standing [][]standing // by service and member
-	expiry   time.Time    // when the next drain runs out; zero: never
+	ramps    [][]ramp     // that run, by service and member; nil: none does, nor in a service with nil
+	drainEnd time.Time    // when the next drain runs out; zero: never
+	expiry   time.Time    // when the next drain runs out or the next ramp ends; zero: never
 }
 
 // Build makes the snapshot of the inputs. The previous one is only a cache: Build(in, prev)
 // answers as Build(in, nil) does.
 func Build(in Inputs, prev *Snapshot) *Snapshot {
 	p := in.Policy
-	s := &Snapshot{in: in, expiry: p.nextExpiry(in.Now), views: make([]*partition, len(p.views))}
+	s := &Snapshot{in: in, drainEnd: p.nextExpiry(in.Now), views: make([]*partition, len(p.views))}
 	s.partners = s.partnersFrom(prev)
 	for i, v := range p.views {
 		s.views[i] = s.viewFrom(prev, v)
 	}
 	s.standing = s.standingFrom(prev)
+	s.expiry = s.drainEnd
+	s.runRamps()
 	return s
 }
 
@@ -72,7 +78,7 @@ func (s *Snapshot) Version() Version {
 	return Version{s.in.Config, s.in.Policy.hash, s.in.Health.Version(), s.in.Routes.Version(), s.in.Geo.Version()}
 }
 
-// Expiry is when the next drain runs out, and a new snapshot is due; zero when none does.
+// Expiry is when the next drain runs out or the next ramp ends, and a new snapshot is due; zero when none does.
 func (s *Snapshot) Expiry() time.Time { return s.expiry }
 
 // Zone finds the zone that a name lies in.

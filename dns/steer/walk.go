@@ -102,6 +102,30 @@ type walk struct {
 	svc      *Service
 	standing []standing
 	path     *path
+	ramps    []ramp // that run, by member; nil: none
+	wait
+}
+
+// wait is a client at a moment, as running ramps see it. It is set only while some run.
+type wait struct {
+	network uint64 // see networkSeed
+	now     int64  // Unix time in nanoseconds
+}
+
+func waitOf(q Query, built time.Time) wait {
+	if q.Now.IsZero() {
+		q.Now = built
+	}
+	return wait{networkSeed(q.Client.Address), q.Now.UnixNano()}
+}
+
+// walk gives the look that a decision is made by.
+func (s *Snapshot) walk(service int, d *Decision) walk {
+	w := walk{svc: &s.in.Policy.services[service], standing: s.standing[service], path: &d.path, wait: d.wait}
+	if s.ramps != nil {
+		w.ramps = s.ramps[service]
+	}
+	return w
 }
 
 // candidates gives the members of a tier that may be given in a mode: those with an address of
@@ -114,7 +138,10 @@ func (w *walk) candidates(tier []placeID, m mode, f Family) iter.Seq[int] {
 				continue
 			}
 			st := &w.standing[i]
-			if m.allows(st) && m.has(st, f) && !yield(i) {
+			if !m.allows(st) || !m.has(st, f) || m == byStanding && w.waits(i) > 0 {
+				continue
+			}
+			if !yield(i) {
 				return
 			}
 		}
@@ -168,8 +195,9 @@ func (w *walk) gives(tier int, m mode, f Family) bool {
 	return false
 }
 
-// ttl is the least time until the health rule could change the answer, within the service's
-// bounds: an endpoint that is given may fall, one that is placed at least as well may rise.
+// ttl is the least time until the answer could change by itself, within the service's bounds: an
+// endpoint that is given may fall, one that is placed at least as well may rise, and the client joins a
+// place there that comes back.
 func (w *walk) ttl(d *Decision) uint32 {
 	var next time.Duration
 	for _, i := range d.chosen[:d.n] {
@@ -186,7 +214,7 @@ func (w *walk) ttl(d *Decision) uint32 {
 		}
 		for _, p := range tier {
 			if i, ok := w.svc.member(p); ok && !w.standing[i].drained {
-				next = sooner(next, w.standing[i].rises)
+				next = sooner(next, sooner(w.standing[i].rises, w.waits(i)))
 			}
 		}
 	}

@@ -34,6 +34,8 @@ type world struct {
 	routes *bgp.Table
 	geo    *geo.Map
 	now    time.Time
+
+	tenures *steer.Tenures
 }
 
 // newWorld compiles a config; every endpoint is up and has a clean window.
@@ -110,7 +112,7 @@ func (w *world) snapshot() *steer.Snapshot { return w.after(nil) }
 // after builds on a previous snapshot.
 func (w *world) after(prev *steer.Snapshot) *steer.Snapshot {
 	return steer.Build(steer.Inputs{
-		Policy: w.policy, Config: 7, Health: w.board.Latest(), Routes: w.routes, Geo: w.geo, Now: w.now,
+		Policy: w.policy, Config: 7, Health: w.board.Latest(), Routes: w.routes, Geo: w.geo, Now: w.now, Tenures: w.tenures,
 	}, prev)
 }
 
