@@ -18,6 +18,7 @@ func (k *checker) service(s Service) {
 	for _, m := range s.At {
 		k.member(keyPath(path+".at", m.Place), m)
 	}
+	k.minPlaces(path, s)
 	k.sharedAddresses(path, s)
 }
 

@@ -296,6 +296,7 @@ type Service struct {
 	AllDown      AllDown
 	MaxAddresses int
 	HTTPS        *HTTPS        // nil: the service answers no HTTPS questions
+	MinPlaces    int           // so many places drains must leave; 0: none
 	Ramp         time.Duration // of the members that give none; 0 also where each place's own holds
 	At           []Member
 }
@@ -384,6 +385,7 @@ type Drain struct {
 	Reason  string
 	By      string
 	Hard    bool
+	Force   string // why it may leave fewer places than min_places; empty: it may not
 	Pos     Pos
 }
 

@@ -32,6 +32,9 @@ func DrainText(d Drain) []byte {
 	if d.Hard {
 		b.WriteString("    hard: true\n")
 	}
+	if d.Force != "" {
+		fmt.Fprintf(&b, "    force: %s\n", strconv.Quote(d.Force))
+	}
 	return []byte(b.String())
 }
 

@@ -81,13 +81,14 @@ func zoneServicesForm() form[[]ZoneService] {
 }
 
 func drainsForm() form[[]Drain] {
-	drain := object("target, service, until, reason, by, hard",
+	drain := object("target, service, until, reason, by, hard, force",
 		key("target", "The place that is drained.", reference("the name of a place"), func(d *Drain) *string { return &d.Target }).required(),
 		key("service", "Only for this service. Default: for every one.", reference("the name of a service"), func(d *Drain) *string { return &d.Service }),
 		key("until", "When the drain is over (RFC 3339). Default: when it is removed.", instant(), func(d *Drain) *time.Time { return &d.Until }),
 		key("reason", "Why; shown to whoever asks.", anything("one line of text"), func(d *Drain) *string { return &d.Reason }),
 		key("by", "Who drained it.", anything("one line of text"), func(d *Drain) *string { return &d.By }),
 		key("hard", "Not even when nothing else serves.", boolean(), func(d *Drain) *bool { return &d.Hard }).or("false"),
+		key("force", "Why it may leave a service fewer places than its min_places. Default: it may not.", anything("one line of text"), func(d *Drain) *string { return &d.Force }),
 	)
 	read := drain.read
 	drain.read = func(r *reader, n *node, to *Drain) {

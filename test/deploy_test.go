@@ -32,8 +32,8 @@ func TestExampleHasNeitherErrorsNorWarningsWithAllThatIsCommentedOut(t *testing.
 	c := loadGood(t, filepath.Join(folder, "gslb.yaml"))
 	sibtel := c.Partners[0]
 	got := []int{len(c.Drains), len(sibtel.Peers), len(sibtel.Accept.Origins), len(sibtel.Communities), len(c.BGP.RPKI.RTR), len(c.Geo.ASN)}
-	if slices.Contains(got, 0) || len(c.Drains) != 2 || len(sibtel.Peers) != 2 {
-		t.Errorf("drains, peers, origins, communities, RPKI caches and the ASN database are %d long, want two drains and peers, and some of all", got)
+	if slices.Contains(got, 0) || len(c.Drains) != 3 || len(sibtel.Peers) != 2 {
+		t.Errorf("drains, peers, origins, communities, RPKI caches and the ASN database are %d long, want three drains, two peers, and some of all", got)
 	}
 }
 

@@ -41,16 +41,20 @@ The drain is in force in less than a second, and outlives a restart. It is for t
 	c.Flags().StringVar(&d.By, "by", cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER")), "who drains")
 	c.Flags().BoolVar(&d.Hard, "hard", false, "do not give the place even when nobody else serves")
 	c.Flags().BoolVar(&d.print, "print", false, "print the text of the drain, and write nothing")
-	c.Flags().BoolVar(&d.force, "force", false, "drain also when a service is left without a serving place")
+	c.Flags().StringVar(&d.Force, "force", "", "drain also when a service is left without a serving place, or with fewer than its min_places; the `why` goes into the drain")
+	c.Flags().Lookup("force").NoOptDefVal = forcedByFlag
 	return c
 }
+
+// forcedByFlag is the force of a drain by --force alone, when it has no reason either.
+const forcedByFlag = "gslb drain --force"
 
 // drain is one call of the command.
 type drain struct {
 	config.Drain
-	file         *string
-	span         time.Duration
-	print, force bool
+	file  *string
+	span  time.Duration
+	print bool
 }
 
 func (d *drain) run(c *cobra.Command) error {
@@ -60,6 +64,9 @@ func (d *drain) run(c *cobra.Command) error {
 	if d.span > 0 {
 		d.Until = time.Now().Add(d.span).Round(time.Second)
 	}
+	if d.Force == forcedByFlag && d.Reason != "" {
+		d.Force = d.Reason
+	}
 	cfg, problems := config.Load(*d.file)
 	if err := known(cfg, d.Target, d.Service); err != nil {
 		return errors.Join(mistakes(problems).Err(), err)
@@ -68,11 +75,11 @@ func (d *drain) run(c *cobra.Command) error {
 		_, err := c.OutOrStdout().Write(config.DrainText(d.Drain))
 		return err
 	}
-	if wrong := mistakes(problems); len(wrong) > 0 && !d.force {
+	if wrong := mistakes(problems); len(wrong) > 0 && d.Force == "" {
 		return fmt.Errorf("the configuration has errors, so that a drain would not be taken up (see gslb check):\n%s", wrong.Err())
 	}
-	if !d.force {
-		if err := d.leavesEnough(c); err != nil {
+	if d.Force == "" {
+		if err := d.leavesEnough(c, cfg); err != nil {
 			return err
 		}
 	}
@@ -128,9 +135,13 @@ func unknown(thing, word string, all []string) error {
 	return fmt.Errorf("there is no %s %q", thing, word)
 }
 
-// leavesEnough says when the drain would leave a service without a serving place: by what the running
-// server knows, or, when there is none, by the configuration, as if everything were up.
-func (d *drain) leavesEnough(c *cobra.Command) error {
+// leavesEnough says when the drain would leave a service with fewer places than its min_places, or without a
+// serving one: by what the running server knows, or, when there is none, by the configuration, as if
+// everything were up.
+func (d *drain) leavesEnough(c *cobra.Command, cfg *config.Config) error {
+	if refused := cfg.RefusesDrain(d.Drain, time.Now()); len(refused) > 0 {
+		return fmt.Errorf("nothing was drained (--force=WHY drains all the same):\n%w", refused.Err())
+	}
 	bare, err := d.bare(c)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"gslb/config"
 	"gslb/dns/steer"
@@ -13,7 +14,8 @@ import (
 func load(file string) (*config.Config, *steer.Policy, config.Problems) {
 	cfg, problems := config.Load(file)
 	policy, more := steer.Compile(cfg)
-	return cfg, policy, append(problems, more...).Sorted()
+	problems = append(append(problems, more...), cfg.TooFewPlaces(time.Now())...)
+	return cfg, policy, problems.Sorted()
 }
 
 // loadGood reads and compiles a configuration that must have no mistakes. Those that it has are written

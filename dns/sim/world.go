@@ -102,7 +102,7 @@ var errRefused = errors.New("the configuration was refused")
 func (w *world) load() error {
 	cfg, problems := config.ParseWith(w.zoneFile, w.sources()...)
 	policy, more := steer.Compile(cfg)
-	problems = append(problems, more...)
+	problems = append(append(problems, more...), cfg.TooFewPlaces(w.now)...)
 	for _, p := range problems.Sorted() {
 		w.say("%s", p)
 	}

@@ -93,6 +93,9 @@ func (d activeDrain) why() string {
 	if d.By != "" {
 		why = append(why, "by "+d.By)
 	}
+	if d.Force != "" {
+		why = append(why, "forced: "+d.Force)
+	}
 	if !d.Until.IsZero() {
 		why = append(why, "until "+d.Until.UTC().Format("2006-01-02T15:04:05Z"))
 	}

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOneMoreDrainIsRefused(t *testing.T) {
+	const text = `
+datacenters: {a: {}, b: {}, c: {}}
+services:
+  two: {min_places: 2, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3]}}
+  any: {at: {a: [192.0.2.1]}}
+drains: [DRAINS]
+`
+	for _, tc := range []struct {
+		name, drains string
+		more         Drain
+		refused      bool
+	}{
+		{"the first", "", Drain{Target: "a"}, false},
+		{"the second", "{target: b}", Drain{Target: "a"}, true},
+		{"the second, of another service", "{target: b}", Drain{Target: "a", Service: "any"}, false},
+		{"the second, with force", "{target: b}", Drain{Target: "a", Force: "flood"}, false},
+		{"the same again", "{target: a}", Drain{Target: "a"}, false},
+		{"after one that is over", "{target: b, until: 2026-11-30T00:00:00Z}", Drain{Target: "a"}, false},
+		{"after one with force", "{target: b, force: flood}", Drain{Target: "a"}, true},
+		{"where too few are left already", "{target: a, force: flood}, {target: b, force: flood}", Drain{Target: "c"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, ps := Parse(Source{File: "gslb.yaml", Text: []byte(strings.Replace(text, "DRAINS", tc.drains, 1))})
+			if err := append(ps, c.TooFewPlaces(today)...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.RefusesDrain(tc.more, today).Err(); (got != nil) != tc.refused {
+				t.Errorf("got %v, want a refusal: %t", got, tc.refused)
+			}
+		})
+	}
+}
