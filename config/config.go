@@ -151,6 +151,7 @@ type Place struct {
 	Weight              int           // default 100
 	PartnersOnly        bool          // only partners' networks lead here, never geography
 	Ramp                time.Duration // how long it takes to get all of its clients back; 0: at once
+	Capacity            float64       // what it can carry, in the unit of demands; 0: not known
 }
 
 // BGP is our side of every session.
@@ -296,6 +297,7 @@ type Service struct {
 	AllDown      AllDown
 	MaxAddresses int
 	HTTPS        *HTTPS        // nil: the service answers no HTTPS questions
+	Demand       float64       // what its clients ask for, in the unit of capacities; 0: not known
 	MinPlaces    int           // so many places drains must leave; 0: none
 	Ramp         time.Duration // of the members that give none; 0 also where each place's own holds
 	At           []Member

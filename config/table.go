@@ -72,7 +72,7 @@ func geoForm() form[Geo] {
 }
 
 func placesForm(kind PlaceKind) form[[]Place] {
-	place := object("location, weight, partners_only, ramp",
+	place := object("location, weight, partners_only, ramp, capacity",
 		key("location", "Latitude and longitude in degrees.", location(), func(p *Place) *Place { return p }),
 		key("weight", "Share of this place among the equals of a tier; 0: only when nothing else of the tier serves.", weight(),
 			func(p *Place) *int { return &p.Weight }).or("100"),
@@ -80,9 +80,14 @@ func placesForm(kind PlaceKind) form[[]Place] {
 			func(p *Place) *bool { return &p.PartnersOnly }).or("false"),
 		key("ramp", "How long a place that comes back takes to get all of its clients: it gets a growing part of their networks. Default: all at once.", ramp(),
 			func(p *Place) *time.Duration { return &p.Ramp }),
+		key("capacity", "What this place can carry, in any unit that all places and demands share, such as requests a second: gslb check tells what a loss does to the others.",
+			amount(), func(p *Place) *float64 { return &p.Capacity }),
 	)
 	return named("places by name", ownName, func(n *node) Place { return Place{Name: n.name, Kind: kind} }, place)
 }
+
+// amount is a load or a capacity, in whatever unit the operator counts by.
+func amount() form[float64] { return decimal(0.001, 1e12) }
 
 // ramp is the time that a return takes; 0 is at once.
 func ramp() form[time.Duration] { return duration(0, 7*24*time.Hour) }

@@ -15,37 +15,84 @@ import (
 )
 
 func newCheck(o *options) *cobra.Command {
-	return &cobra.Command{
+	var k check
+	c := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Tell every problem of a configuration, or what it says",
 		Long: `Tell every problem of a configuration, each with its file, line and column, or sum up what it says.
 
+Where places have a capacity, it also tells what each place carries, and what it would carry if any one
+were lost or drained; and it warns of those that would be filled to more than 75%. Services say their
+demand in the same unit. Clients come from a file, as those of gslb diff, or stand for the address space.
+
 Nothing is touched but the configuration's files and the files that it names; the exit code is 1 when there are errors.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			file := o.file
+			k.file = o.file
 			if len(args) == 1 {
-				file = args[0]
+				k.file = args[0]
 			}
-			cfg, policy, problems := load(file)
-			for _, p := range problems {
-				fmt.Fprintln(c.ErrOrStderr(), p)
-			}
-			wrong := len(mistakes(problems))
-			for _, err := range append(ready(cfg, policy), openGeo(cfg)) {
-				if err != nil {
-					fmt.Fprintln(c.ErrOrStderr(), err)
-					wrong++
-				}
-			}
-			if wrong > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", file, count(wrong, "error"))
-				return errTold
-			}
-			summary{cfg, policy, time.Now()}.write(c.OutOrStdout())
-			return nil
+			return k.run(c)
 		},
 	}
+	c.Flags().StringVar(&k.clients, "clients", "", "`file` of clients, to spread the demand by: ADDRESS [COUNT] a line")
+	c.Flags().BoolVar(&k.json, "json", false, "print JSON")
+	return c
+}
+
+// check is one call of the command.
+type check struct {
+	file    string
+	clients string
+	json    bool
+}
+
+// checked is what gslb check --json prints.
+type checked struct {
+	File     string      `json:"file"`
+	Config   string      `json:"config"`
+	Good     bool        `json:"good"`
+	Problems []string    `json:"problems"` // warnings, too
+	Capacity *capacities `json:"capacity,omitempty"`
+}
+
+func (k check) run(c *cobra.Command) error {
+	cfg, policy, problems := load(k.file)
+	wrong, lines := len(mistakes(problems)), texts(problems)
+	for _, err := range append(ready(cfg, policy), openGeo(cfg)) {
+		if err != nil {
+			lines = append(lines, err.Error())
+			wrong++
+		}
+	}
+	var room *capacities
+	if wrong == 0 {
+		var err error
+		if room, err = reckon(cfg, policy, k.clients, time.Now()); err != nil {
+			return err
+		}
+		lines = append(lines, texts(room.warnings(cfg))...)
+	}
+	if k.json {
+		if err := writeJSON(c.OutOrStdout(), checked{cfg.File, cfg.Hash(), wrong == 0, append([]string{}, lines...), room}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range lines {
+			fmt.Fprintln(c.ErrOrStderr(), line)
+		}
+	}
+	switch {
+	case wrong > 0 && !k.json:
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", k.file, count(wrong, "error"))
+		return errTold
+	case wrong > 0:
+		return errTold
+	case !k.json:
+		summary{cfg, policy, time.Now()}.write(c.OutOrStdout())
+		room.write(c.OutOrStdout())
+	}
+	return nil
 }
 
 // openGeo says when the geo databases that a configuration names cannot be used. The built-in one can.

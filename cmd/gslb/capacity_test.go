@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// equals is a config of n equal places that are filled to a part of their capacity.
+func equals(n int, filled float64) string {
+	var places, at []string
+	for i := range n {
+		places = append(places, fmt.Sprintf("p%d: {capacity: 1000}", i))
+		at = append(at, fmt.Sprintf("p%d: [192.0.2.%d]", i, i+1))
+	}
+	return fmt.Sprintf("datacenters: {%s}\nservices: {www: {steer: [datacenters], demand: %g, at: {%s}}}\n",
+		strings.Join(places, ", "), 1000*filled*float64(n), strings.Join(at, ", "))
+}
+
+// So far equal places may be filled: u of each is u·N/(N-1) of the others when one is lost.
+func TestEqualPlacesMayBeFilledSoFar(t *testing.T) {
+	for n, filled := range map[int]float64{2: 0.375, 3: 0.5, 4: 0.5625, 6: 0.625} {
+		for _, tc := range []struct {
+			filled float64
+			warns  int
+		}{{filled, 0}, {filled + 0.001, n}} {
+			file := filepath.Join(t.TempDir(), "gslb.yaml")
+			if err := os.WriteFile(file, []byte(equals(n, tc.filled)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cfg, policy, problems := load(file)
+			if err := problems.Err(); err != nil {
+				t.Fatal(err)
+			}
+			c, err := reckon(cfg, policy, "", time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.warnings(cfg); len(got) != tc.warns {
+				t.Errorf("%d places filled to %g: %d warnings, want %d: %v", n, tc.filled, len(got), tc.warns, got)
+			}
+		}
+	}
+}
