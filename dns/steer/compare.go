@@ -185,7 +185,7 @@ func (c *comparer) decide(t *tally, client netip.Addr) {
 			t.gets[side] = append(t.gets[side], part{atNoService, 1})
 		} else {
 			d := Decide(s, Query{Service: service, Client: Client{Address: client, Source: client}, Family: t.pair.Family})
-			t.gets[side], bits = t.pair.expected(&d, s, side, &t.sharers[side], t.gets[side]), d.Span
+			t.gets[side], bits = t.pair.expected(&d, s, side, &t.sharers[side], t.gets[side]), d.even(s, service)
 		}
 		t.blocks[side] = netip.PrefixFrom(client, bits).Masked()
 	}

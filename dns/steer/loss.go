@@ -132,7 +132,7 @@ func (l *losses) carry(s *Snapshot, service int) carried {
 		if !block.Contains(who.Address) {
 			d := Decide(s, Query{Service: service, Client: Client{Address: who.Address, Source: who.Address}, Family: svc.main()})
 			parts = sh.parts(&d, s, service, parts[:0])
-			block = netip.PrefixFrom(who.Address, d.Span).Masked()
+			block = netip.PrefixFrom(who.Address, d.even(s, service)).Masked()
 		}
 		whole += who.Weight
 		for _, p := range parts {

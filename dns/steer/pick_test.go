@@ -3,6 +3,7 @@ package steer_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,7 @@ func TestHashKeepsAClientNetworkOnItsPlace(t *testing.T) {
 
 func TestHashMovesOnlyWhatMustMove(t *testing.T) {
 	const clients = 20_000
+	equal := []int{100, 100, 100, 100}
 	shares := func(weights ...int) []string {
 		w := newWorld(t, shop("hash", "1", weights...))
 		s := w.snapshot()
@@ -105,20 +107,22 @@ func TestHashMovesOnlyWhatMustMove(t *testing.T) {
 		}
 		return places
 	}
-	before := shares(100, 100, 100, 100)
 	for _, tc := range []struct {
-		name    string
-		weights []int
-		moved   float64           // share that moves
-		from    func(string) bool // who may move
-		to      func(string) bool
+		name          string
+		were, weights []int
+		moved         float64           // share that moves
+		from          func(string) bool // who may move
+		to            func(string) bool
 	}{
-		{"a place leaves", []int{100, 100, 100, -1}, 0.25, is("192.0.2.4"), isNot("192.0.2.4")},
-		{"a place loses half its weight", []int{100, 100, 100, 50}, 0.25 - 50.0/350, is("192.0.2.4"), isNot("192.0.2.4")},
-		{"a place gains", []int{100, 100, 100, 200}, 200.0/500 - 0.25, isNot("192.0.2.4"), is("192.0.2.4")},
+		{"a place leaves", equal, []int{100, 100, 100, -1}, 0.25, is("192.0.2.4"), isNot("192.0.2.4")},
+		{"a place loses half its weight", equal, []int{100, 100, 100, 50}, 0.25 - 50.0/350, is("192.0.2.4"), isNot("192.0.2.4")},
+		{"a place gains", equal, []int{100, 100, 100, 200}, 200.0/500 - 0.25, isNot("192.0.2.4"), is("192.0.2.4")},
+		{"a place joins", []int{100, 100, 100, -1}, equal, 0.25, isNot("192.0.2.4"), is("192.0.2.4")},
+		{"a place stands aside", equal, []int{100, 100, 100, 0}, 0.25, is("192.0.2.4"), isNot("192.0.2.4")},
+		{"all weights double", equal, []int{200, 200, 200, 200}, 0, isNot(""), isNot("")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			moved := 0
+			before, moved := shares(tc.were...), 0
 			for i, after := range shares(tc.weights...) {
 				if after == before[i] {
 					continue
@@ -132,6 +136,56 @@ func TestHashMovesOnlyWhatMustMove(t *testing.T) {
 				t.Errorf("%.3f of the clients moved, want %.3f", got, tc.moved)
 			}
 		})
+	}
+}
+
+// Servers may have the same places in another order, and other services beside: a hash does not see that.
+func TestEveryServerHashesAlike(t *testing.T) {
+	one := newWorld(t, shop("hash", "2", 100, 50, 20, 1)).snapshot()
+	other := newWorld(t, `
+datacenters: {z: {}, d: {}, b: {}, a: {}, c: {}}
+services:
+  first: {at: {z: [192.0.2.9]}}
+  shop:
+    steer: [datacenters]
+    answer: 2
+    pick: hash
+    at:
+      c: {addresses: [192.0.2.3], weight: 20}
+      a: {addresses: [192.0.2.1], weight: 100}
+      d: {addresses: [192.0.2.4], weight: 1}
+      b: {addresses: [192.0.2.2], weight: 50}
+`).snapshot()
+	for i := range 2000 {
+		client := fmt.Sprintf("100.%d.%d.1", i>>8, i&255)
+		_, got := decide(t, one, "shop", client, steer.IPv4, uint64(i))
+		if _, want := decide(t, other, "shop", client, steer.IPv4, uint64(i+1)); got != want {
+			t.Fatalf("%s gets %s from one server, %s from another", client, got, want)
+		}
+	}
+}
+
+func TestWeightNothingStandsAside(t *testing.T) {
+	text := strings.Replace(shop("weighted", "1", 100, 0, 0, -1), "services:\n  shop:\n", "checks: {web: {http: {}}}\nservices:\n  shop:\n    check: web\n", 1)
+	for _, pick := range []string{"weighted", "hash"} {
+		w := newWorld(t, strings.Replace(text, "pick: weighted", "pick: "+pick, 1))
+		given := func() (places []string) {
+			for i := range 300 {
+				_, got := w.ask("shop", fmt.Sprintf("100.0.%d.1", i%256), steer.IPv4, uint64(i))
+				if !slices.Contains(places, got) {
+					places = append(places, got)
+				}
+			}
+			slices.Sort(places)
+			return places
+		}
+		if got := given(); !slices.Equal(got, []string{"192.0.2.1"}) {
+			t.Errorf("%s: got %v while the place with a weight serves", pick, got)
+		}
+		w.check("192.0.2.1", "----------")
+		if got := given(); !slices.Equal(got, []string{"192.0.2.2", "192.0.2.3"}) {
+			t.Errorf("%s: got %v when only places of weight 0 are left", pick, got)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"gslb/bgp"
@@ -191,5 +192,21 @@ func TestNobodyWaitsAtADrainedPlace(t *testing.T) {
 		if client := netip.AddrFrom4([4]byte{100, 0, byte(i), 1}); !given(s, client, time.Minute, 1) {
 			t.Fatalf("%s is at the drained place until it has joined the other", client)
 		}
+	}
+}
+
+// What a configuration would move does not depend on ramps: none runs while everything is up.
+func TestRampsMoveNobodyInAComparison(t *testing.T) {
+	compare := func(change ...string) *steer.Comparison {
+		text := strings.NewReplacer(change...).Replace(cdn)
+		drained := strings.Replace(text, "drains: []", "drains: [{target: msk-1}]", 1)
+		world := newWorld(t, text)
+		after := newWorld(t, drained)
+		after.geo = world.geo
+		return steer.Compare(world.snapshot(), after.snapshot(), everywhere())
+	}
+	without, with := compare(), compare("msk-1: {", "msk-1: {ramp: 10m, ", "msk-2: {", "msk-2: {ramp: 10m, ")
+	if diff := cmp.Diff(without, with); diff != "" || len(with.Moves) == 0 {
+		t.Errorf("moves without ramps (-) and with them (+):\n%s", diff)
 	}
 }

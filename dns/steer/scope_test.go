@@ -16,8 +16,9 @@ import (
 )
 
 // twin is a small random world, and a slow and obvious reading of which tiers its clients get.
-// Everything that differs in it lies in 198.18.0.0/24, so that all addresses can be looked at.
+// Everything that differs in it lies in 198.18.0.0/24, or in 2001:db8::/120, so that all addresses can be looked at.
 type twin struct {
+	six      bool
 	places   []twinPlace
 	partners []twinPartner
 	rules    []twinRule
@@ -51,7 +52,7 @@ type twinService struct {
 }
 
 func drawTwin(t *rapid.T) *twin {
-	tw := &twin{geo: map[string]geo.Location{}}
+	tw := &twin{six: rapid.Bool().Draw(t, "six"), geo: map[string]geo.Location{}}
 	for i := range rapid.IntRange(2, 5).Draw(t, "places") {
 		p := twinPlace{name: fmt.Sprintf("p%d", i), datacenter: rapid.Bool().Draw(t, "datacenter"), km: rapid.IntRange(-1, 5).Draw(t, "km")}
 		p.partnersOnly = !p.datacenter && rapid.Bool().Draw(t, "partnersOnly")
@@ -67,13 +68,13 @@ func drawTwin(t *rapid.T) *twin {
 	}
 	if len(sites) > 0 {
 		for range rapid.IntRange(0, 3).Draw(t, "partners") {
-			tw.partners = append(tw.partners, twinPartner{rapid.SampledFrom(sites).Draw(t, "site"), drawNetworks(t, 1)})
+			tw.partners = append(tw.partners, twinPartner{rapid.SampledFrom(sites).Draw(t, "site"), tw.drawNetworks(t, 1)})
 		}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "rules") {
 		r := twinRule{country: rapid.SampledFrom([]string{"", "AA", "BB"}).Draw(t, "country"), nearest: rapid.Bool().Draw(t, "nearest")}
 		if rapid.Bool().Draw(t, "byNetworks") {
-			r.networks = drawNetworks(t, 1)
+			r.networks = tw.drawNetworks(t, 1)
 		}
 		if !r.nearest {
 			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID).Draw(t, "to") {
@@ -89,7 +90,7 @@ func drawTwin(t *rapid.T) *twin {
 			mapped: len(tw.rules) > 0 && rapid.Bool().Draw(t, "mapped"),
 		})
 	}
-	for _, p := range drawNetworks(t, 0) {
+	for _, p := range tw.drawNetworks(t, 0) {
 		tw.geo[p.String()] = geo.Location{
 			Country: rapid.SampledFrom([]string{"AA", "BB"}).Draw(t, "at"), Located: rapid.Bool().Draw(t, "located"),
 			Longitude: float64(rapid.IntRange(0, 3).Draw(t, "east")),
@@ -105,10 +106,24 @@ func kind(p twinPlace) int {
 	return 1
 }
 
-func drawNetworks(t *rapid.T, least int) []netip.Prefix {
+// address gives one of the 256 addresses of the block in which everything differs.
+func (tw *twin) address(octet byte) netip.Addr {
+	if tw.six {
+		return netip.AddrFrom16([16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8, 15: octet})
+	}
+	return netip.AddrFrom4([4]byte{198, 18, 0, octet})
+}
+
+// outside gives an address to which nothing in the block leads.
+func (tw *twin) outside() netip.Addr { return tw.address(255).Next() }
+
+// block is the bits of the block.
+func (tw *twin) block() int { return tw.address(0).BitLen() - 8 }
+
+func (tw *twin) drawNetworks(t *rapid.T, least int) []netip.Prefix {
 	network := rapid.Custom(func(t *rapid.T) netip.Prefix {
-		a := netip.AddrFrom4([4]byte{198, 18, 0, rapid.Byte().Draw(t, "octet")})
-		return netip.PrefixFrom(a, rapid.IntRange(24, 32).Draw(t, "bits")).Masked()
+		bits := rapid.IntRange(tw.block(), tw.block()+8).Draw(t, "bits")
+		return netip.PrefixFrom(tw.address(rapid.Byte().Draw(t, "octet")), bits).Masked()
 	})
 	return rapid.SliceOfNDistinct(network, least, 6, rapid.ID).Draw(t, "networks")
 }
@@ -193,7 +208,7 @@ func (tw *twin) lists(s twinService, a netip.Addr) [2]string {
 
 func (tw *twin) partnerTiers(a netip.Addr) [][]string {
 	var tiers [][]string
-	for bits := 32; bits >= 0; bits-- {
+	for bits := 128; bits >= 0; bits-- {
 		var tier []string
 		for _, p := range tw.partners {
 			if slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Bits() == bits && n.Contains(a) }) {
@@ -289,7 +304,7 @@ func (tw *twin) tiers(s twinService, a netip.Addr) string {
 func explained(w *world, service string, a netip.Addr) string {
 	var tiers [][]string
 	last := ""
-	for line := range strings.Lines(w.explain(service+".ok.test", "192.0.2.9", netip.PrefixFrom(a, 32).String())) {
+	for line := range strings.Lines(w.explain(service+".ok.test", "192.0.2.9", netip.PrefixFrom(a, a.BitLen()).String())) {
 		place, tier, _ := strings.Cut(strings.TrimPrefix(line, "place="), " tier=")
 		tier, verdict, isPlace := strings.Cut(tier, " ")
 		if !isPlace || strings.Contains(verdict, "absent") {
@@ -311,20 +326,20 @@ func TestScopeIsExact(t *testing.T) {
 		for i, svc := range tw.services {
 			lists := map[netip.Addr][2]string{}
 			for octet := range 256 {
-				a := netip.AddrFrom4([4]byte{198, 18, 0, byte(octet)})
+				a := tw.address(byte(octet))
 				lists[a] = tw.lists(svc, a)
 			}
-			outside := tw.lists(svc, mustAddr("198.18.1.0"))
+			outside := tw.lists(svc, tw.outside())
 			for _, a := range slices.SortedFunc(maps.Keys(lists), netip.Addr.Compare) {
 				d := steer.Decide(s, steer.Query{Service: i, Client: s.Client(a, steer.Subnet{})})
-				checkScope(t, a, d.Span, lists, outside)
+				checkScope(t, a, d.Span, tw.block(), lists, outside)
 			}
 		}
 	})
 }
 
 // checkScope tells when a block is not the widest in which all lists are those of the address.
-func checkScope(t *rapid.T, a netip.Addr, span int, lists map[netip.Addr][2]string, outside [2]string) {
+func checkScope(t *rapid.T, a netip.Addr, span, all int, lists map[netip.Addr][2]string, outside [2]string) {
 	same := func(bits int) bool {
 		block := netip.PrefixFrom(a, bits).Masked()
 		for other, l := range lists {
@@ -332,7 +347,7 @@ func checkScope(t *rapid.T, a netip.Addr, span int, lists map[netip.Addr][2]stri
 				return false
 			}
 		}
-		return bits >= 24 || outside == lists[a]
+		return bits >= all || outside == lists[a]
 	}
 	if !same(span) {
 		t.Fatalf("scope /%d of %s holds an address with other lists", span, a)
@@ -348,7 +363,7 @@ func TestTiersAreThoseOfTheSlowTwin(t *testing.T) {
 		w := twinWorld(t, tw)
 		for i, svc := range tw.services {
 			for range 16 {
-				a := netip.AddrFrom4([4]byte{198, 18, 0, rapid.Byte().Draw(t, "client")})
+				a := tw.address(rapid.Byte().Draw(t, "client"))
 				got, want := explained(w, fmt.Sprintf("s%d", i), a), tw.tiers(svc, a)
 				if got != want {
 					t.Fatalf("client %s of s%d: got tiers %s, want %s\n%s", a, i, got, want, tw.yaml())
@@ -362,7 +377,7 @@ func TestHealthNeverMovesTheScope(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tw := drawTwin(t)
 		w := twinWorld(t, tw)
-		a := netip.AddrFrom4([4]byte{198, 18, 0, rapid.Byte().Draw(t, "client")})
+		a := tw.address(rapid.Byte().Draw(t, "client"))
 		before, _ := decide(w.t, w.snapshot(), "s0", a.String(), steer.IPv4, 1)
 		for _, target := range w.policy.Targets() {
 			if rapid.Bool().Draw(t, "fails") {
@@ -373,6 +388,70 @@ func TestHealthNeverMovesTheScope(t *testing.T) {
 			t.Fatalf("scope of %s was /%d, is /%d after failures", a, before.Span, after.Span)
 		}
 	})
+}
+
+// The blocks of a service that resolvers may keep answers for never lie over each other, so that no answer
+// hides another: whoever is in a client's block has the same block.
+func TestBlocksOfAServiceNeverOverlap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tw := drawTwin(t)
+		s := twinWorld(t, tw).snapshot()
+		for i := range tw.services {
+			blocks := map[netip.Addr]netip.Prefix{}
+			for octet := range 256 {
+				a := tw.address(byte(octet))
+				d := steer.Decide(s, steer.Query{Service: i, Client: s.Client(a, steer.Subnet{})})
+				blocks[a] = netip.PrefixFrom(a, d.Span).Masked()
+			}
+			for a, block := range blocks {
+				for other, around := range blocks {
+					if block.Contains(other) && around != block {
+						t.Fatalf("%s is in %s, the block of %s, and has %s itself", other, block, a, around)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Whether a client asks by itself or a resolver asks for it makes no difference.
+func TestSourcesAndSubnetsAreSteeredAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tw := drawTwin(t)
+		s := twinWorld(t, tw).snapshot()
+		a, seed := tw.address(rapid.Byte().Draw(t, "client")), rapid.Uint64().Draw(t, "seed")
+		for i := range tw.services {
+			var said [2]string
+			for j, client := range []steer.Client{
+				s.Client(a, steer.Subnet{}),
+				s.Client(mustAddr("192.0.2.9"), steer.Subnet{Prefix: netip.PrefixFrom(a, a.BitLen())}),
+			} {
+				d := steer.Decide(s, steer.Query{Service: i, Client: client, Seed: seed})
+				said[j] = fmt.Sprint(d.Addresses(s, i, nil), d.Placed, d.Span, d.TTL)
+			}
+			if said[0] != said[1] {
+				t.Fatalf("s%d says %s to %s itself, and %s for it", i, said[0], a, said[1])
+			}
+		}
+	})
+}
+
+func TestEachServiceHasItsOwnBlocks(t *testing.T) {
+	w := newWorld(t, `
+datacenters: {a: {}, b: {}}
+maps:
+  coarse: [{networks: [198.18.0.0/16], to: [b, a]}, {to: [a, b]}]
+  fine: [{networks: [198.18.7.0/26], to: [b, a]}, {to: [a, b]}]
+services:
+  wide: {steer: [geo], map: coarse, at: {a: [192.0.2.1], b: [192.0.2.2]}}
+  narrow: {steer: [geo], map: fine, at: {a: [192.0.2.1], b: [192.0.2.2]}}
+  none: {steer: [datacenters], at: {a: [192.0.2.1], b: [192.0.2.2]}}
+`)
+	for service, want := range map[string]int{"wide": 16, "narrow": 26, "none": 0} {
+		if d, _ := w.ask(service, "198.18.7.1", steer.IPv4, 1); d.Span != want {
+			t.Errorf("scope of %s is %d, want %d", service, d.Span, want)
+		}
+	}
 }
 
 func twinWorld(t *rapid.T, tw *twin) *world {
