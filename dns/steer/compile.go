@@ -16,8 +16,13 @@ import (
 // when there are none.
 func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c := &compiler{
-		cfg:      cfg,
-		policy:   &Policy{hash: cfg.Hash(), zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, tokens: map[string]health.Token{}, keys: cfg.Server.TSIGKeys, drains: cfg.Drains, explain: cfg.Server.Explain, nsid: cfg.Server.NSID, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets},
+		cfg: cfg,
+		policy: &Policy{
+			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, drains: cfg.Drains,
+			zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
+			cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets,
+			tokens: map[string]health.Token{}, rampOf: map[string]int{},
+		},
 		places:   map[string]placeID{},
 		services: map[string]int{},
 		targets:  map[health.Target]int{},
@@ -107,7 +112,9 @@ func (c *compiler) compileRamps(service int) {
 	for i, m := range svc.members {
 		if m.ramp > 0 && len(svc.members) > 1 {
 			svc.ramps = true
-			c.policy.ramps = append(c.policy.ramps, ramping{service, i, m.ramp})
+			name := svc.name + " " + c.policy.places[m.place].name
+			c.policy.rampOf[name] = len(c.policy.ramps)
+			c.policy.ramps = append(c.policy.ramps, ramping{name, service, i, m.ramp})
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Policy struct {
 	views    []viewKey
 	services []Service
 	ramps    []ramping               // every member that is to come back step by step
+	rampOf   map[string]int          // index in ramps, by name
 	targets  []health.Target         // every probe that some endpoint wants, in order of first mention
 	tokens   map[string]health.Token // by push check
 	drains   []config.Drain

@@ -32,34 +32,32 @@ func (r ramp) end() time.Time { return time.Unix(0, r.start+r.length) }
 
 // ramping is a member that is to ramp whenever it comes back.
 type ramping struct {
+	name            string // as in [Tenures]
 	service, member int
 	length          time.Duration
 }
 
-// ramp is the ramp by which a member takes its clients back, and whether one runs at the moment of the snapshot.
-func (s *Snapshot) ramp(r ramping) (ramp, bool) {
-	m := &s.in.Policy.services[r.service].members[r.member]
-	t, _ := s.in.Tenures.of(s.in.Policy.memberName(r))
-	if t.Out || t.Since.IsZero() || !s.in.Now.Before(t.Since.Add(r.length)) {
-		return ramp{}, false
-	}
-	return ramp{t.Since.UnixNano(), int64(r.length), mix(m.seed + rampSeed)}, true
+func (s *Snapshot) member(r ramping) *member {
+	return &s.in.Policy.services[r.service].members[r.member]
 }
 
-// runRamps puts the running ramps where Decide finds them, and sees that a snapshot is due when one ends.
+// runRamps puts the ramps that run at the moment of the snapshot where Decide finds them, and sees that another
+// snapshot is due when one ends.
 func (s *Snapshot) runRamps() {
 	p := s.in.Policy
-	for _, r := range p.ramps {
-		running, ok := s.ramp(r)
-		if !ok {
+	for name, t := range s.in.Tenures.All() {
+		i, ramps := p.rampOf[name]
+		if !ramps || t.Out || !s.in.Now.Before(t.Since.Add(p.ramps[i].length)) {
 			continue
 		}
+		r := p.ramps[i]
 		if s.ramps == nil {
 			s.ramps = make([][]ramp, len(p.services))
 		}
 		if s.ramps[r.service] == nil {
 			s.ramps[r.service] = make([]ramp, len(p.services[r.service].members))
 		}
+		running := ramp{t.Since.UnixNano(), int64(r.length), mix(s.member(r).seed + rampSeed)}
 		s.ramps[r.service][r.member] = running
 		if end := running.end(); s.expiry.IsZero() || end.Before(s.expiry) {
 			s.expiry = end

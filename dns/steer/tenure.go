@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Tenure tells since when a place is given to the clients of a service, or is kept out of its answers. The
-// zero value is a place that has been there from the beginning. It encodes as JSON.
+// Tenure tells since when a place is out of the answers of a service, or since when it comes back. It encodes
+// as JSON.
 type Tenure struct {
 	Out   bool      `json:"out"`
-	Since time.Time `json:"since,omitzero"`
+	Since time.Time `json:"since"`
 }
 
 // Tenures is what a server remembers of its places, so that one which comes back takes its clients step by
-// step: the tenures of all members for which the configuration has a ramp. It is immutable; nil is that
-// of a server that remembers nothing.
+// step: of the members for which the configuration has a ramp, those that are out and those that come back. All others
+// have been there for long. It is immutable; nil is that of a server that remembers nothing.
 type Tenures struct{ by map[string]Tenure }
 
 // NewTenures gives the tenures by names, as [Tenures.All] gives them.
@@ -29,70 +29,77 @@ func (t *Tenures) All() iter.Seq2[string, Tenure] {
 	return maps.All(t.by)
 }
 
-func (t *Tenures) of(name string) (Tenure, bool) {
-	if t == nil {
-		return Tenure{}, false
+func (t *Tenures) of(name string) (is Tenure, known bool) {
+	if t != nil {
+		is, known = t.by[name]
 	}
-	is, known := t.by[name]
 	return is, known
 }
 
-func (t *Tenures) len() int {
-	if t == nil {
-		return 0
+// with gives the tenures with some others in their place; a zero one takes away what is there.
+func (t *Tenures) with(others map[string]Tenure) *Tenures {
+	if len(others) == 0 {
+		return t
 	}
-	return len(t.by)
-}
-
-// memberName names a member as [Tenures] does.
-func (p *Policy) memberName(r ramping) string {
-	svc := &p.services[r.service]
-	return svc.name + " " + p.places[svc.members[r.member].place].name
+	all := maps.Collect(t.All())
+	for name, is := range others {
+		if all[name] = is; is == (Tenure{}) {
+			delete(all, name)
+		}
+	}
+	return &Tenures{all}
 }
 
 // follow gives the tenures at the moment of a snapshot, of which these are the earlier ones, and prev the
 // snapshot before it; nil at the start of a process. It gives the same when nothing has changed.
 func (t *Tenures) follow(prev, now *Snapshot) *Tenures {
-	p := now.in.Policy
-	next, changed := map[string]Tenure{}, len(p.ramps) != t.len()
-	var before map[string]serviceState
-	for _, r := range p.ramps {
-		name := p.memberName(r)
-		was, known := t.of(name)
-		if !known && before == nil {
-			before = prev.byName()
+	p, moment := now.in.Policy, now.in.Now.Round(0) // without the clock of this process: it is saved
+	changes := map[string]Tenure{}
+	for name, was := range t.All() {
+		i, ramps := p.rampOf[name]
+		switch {
+		case !ramps:
+			changes[name] = Tenure{}
+		case was.Out:
+		case was.Since.After(moment): // the clock was set back: nobody waits for it to come there again
+			changes[name] = Tenure{Since: moment}
+		case !moment.Before(was.Since.Add(p.ramps[i].length)):
+			changes[name] = Tenure{}
 		}
-		is := now.tenure(r, was, known, before)
-		changed = changed || !known || is != was
-		next[name] = is
 	}
-	if !changed {
-		return t
-	}
-	return &Tenures{next}
+	t = t.with(changes)
+	return t.with(t.turns(prev, now, moment))
 }
 
-// tenure is that of one member. One of which nothing is known is new to the memory: it has come back, or come, only
-// if the service was there before without it.
-func (s *Snapshot) tenure(r ramping, was Tenure, known bool, before map[string]serviceState) Tenure {
-	p, now := s.in.Policy, s.in.Now.Round(0) // without the clock of this process: it is saved
-	svc := &p.services[r.service]
-	switch serving := byStanding.allows(&s.standing[r.service][r.member]); {
-	case !serving && known && was.Out:
-		return was
-	case !serving:
-		return Tenure{Out: true, Since: now}
-	case known && was.Out:
-		return Tenure{Since: now}
-	case known && was.Since.After(now): // the clock was set back: nobody waits for it to come there again
-		return Tenure{Since: now}
-	case known:
-		return was
+// turns gives the tenures of the members that leave or come back with a snapshot.
+func (t *Tenures) turns(prev, now *Snapshot, moment time.Time) map[string]Tenure {
+	p := now.in.Policy
+	edited := prev == nil || prev.in.Policy != p
+	if !edited && (len(p.ramps) == 0 || &prev.standing[0] == &now.standing[0]) {
+		return nil
 	}
-	if prev, there := before[svc.name]; there && !prev.serves(p.places[svc.members[r.member].place].name) {
-		return Tenure{Since: now}
+	var before map[string]serviceState
+	if edited && len(p.ramps) > 0 {
+		before = prev.byName()
 	}
-	return Tenure{}
+	turns := map[string]Tenure{}
+	for _, r := range p.ramps {
+		serving := byStanding.allows(&now.standing[r.service][r.member])
+		if !edited && serving == byStanding.allows(&prev.standing[r.service][r.member]) {
+			continue
+		}
+		was, remembered := t.of(r.name)
+		svc, there := before[p.services[r.service].name]
+		switch {
+		case !serving && !was.Out:
+			turns[r.name] = Tenure{Out: true, Since: moment}
+		case serving && was.Out:
+			turns[r.name] = Tenure{Since: moment}
+		case serving && !remembered && there && !svc.serves(p.places[now.member(r).place].name):
+			turns[r.name] = Tenure{Since: moment} // it came with an edit, or had no ramp when it left
+		}
+	}
+	return turns
 }
 
 // serves tells whether a place was there and served.
