@@ -34,11 +34,11 @@ func (d *database) name() string {
 	return filepath.Base(d.file) + " " + d.reader.Metadata.BuildTime().UTC().Format(time.DateOnly)
 }
 
-// locations is the map of a database of countries or cities.
-func (d *database) locations() (*Map, error) {
+// locations is the table of a database of countries or cities: its values are numbers of locations.
+func (d *database) locations() (*prefix.Table, []Location, error) {
 	all, err := builtinCountries()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	known := newIndex()
 	table, err := d.flatten(func(r maxminddb.Result) (uint32, error) {
@@ -46,12 +46,12 @@ func (d *database) locations() (*Map, error) {
 		return known.number(all.complete(l)), err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(known.locations) == 1 {
-		return nil, fmt.Errorf("no record tells a country or coordinates (it is of type %q)", d.reader.Metadata.DatabaseType)
+		return nil, nil, fmt.Errorf("no record tells a country or coordinates (it is of type %q)", d.reader.Metadata.DatabaseType)
 	}
-	return &Map{version: 1, name: d.name(), table: table, locations: known.locations}, nil
+	return table, known.locations, nil
 }
 
 // systems is the table of a database of autonomous systems: the values are their numbers.
@@ -129,19 +129,19 @@ func embedsIPv4(p netip.Prefix) bool {
 	return p.Bits() >= 16 && [2]byte(b[:2]) == [2]byte{0x20, 0x02}
 }
 
-// withSystems is the map with the autonomous system of each address added to its location.
-func (m *Map) withSystems(name string, systems *prefix.Table) *Map {
+// joined is a table of locations with the autonomous system of each address added to its location.
+func joined(places *prefix.Table, locations []Location, systems *prefix.Table) (*prefix.Table, []Location) {
 	known := newIndex()
 	pairs := map[[2]uint32]uint32{}
-	table := prefix.Overlay(m.table, systems, func(i, system uint32) uint32 {
+	table := prefix.Overlay(places, systems, func(i, system uint32) uint32 {
 		n, ok := pairs[[2]uint32{i, system}]
 		if !ok {
-			l := m.locations[i]
+			l := locations[i]
 			l.ASN = system
 			n = known.number(l)
 			pairs[[2]uint32{i, system}] = n
 		}
 		return n
 	})
-	return &Map{version: m.version, name: m.name + ", " + name, table: table, locations: known.locations}
+	return table, known.locations
 }

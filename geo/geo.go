@@ -44,6 +44,7 @@ type Map struct {
 	version   uint64
 	name      string
 	table     *prefix.Table
+	ground    *prefix.Ground // of table
 	locations []Location
 }
 
@@ -55,7 +56,12 @@ func NewMap(networks iter.Seq2[netip.Prefix, Location]) *Map {
 	for p, l := range networks {
 		b.Set(p, known.number(l))
 	}
-	return &Map{version: 1, name: "table", table: b.Table(), locations: known.locations}
+	return mapOf("table", b.Table(), known.locations)
+}
+
+// mapOf is a map with version 1.
+func mapOf(name string, table *prefix.Table, locations []Location) *Map {
+	return &Map{version: 1, name: name, table: table, ground: prefix.NewGround(table), locations: locations}
 }
 
 // Version counts the maps of one [Source], from 1.
@@ -66,6 +72,9 @@ func (m *Map) Name() string { return m.name }
 
 // Table maps addresses to the numbers of their locations.
 func (m *Map) Table() *prefix.Table { return m.table }
+
+// Ground is the same as Table, for whoever sees locations as something else, in many ways.
+func (m *Map) Ground() *prefix.Ground { return m.ground }
 
 // Len is the number of locations: they are numbered from 0, which is "nowhere", to Len()-1.
 func (m *Map) Len() int { return len(m.locations) }

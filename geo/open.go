@@ -52,21 +52,23 @@ func Open(f Files) (*Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("geo database: %w", err)
 	}
-	m, err := d.locations()
+	table, locations, err := d.locations()
 	if err != nil {
 		return nil, fmt.Errorf("geo database: %s: %w", d.file, err)
 	}
-	if f.ASN == "" {
-		return m, nil
+	name := d.name()
+	if f.ASN != "" {
+		if d, err = openFile(f.ASN); err != nil {
+			return nil, fmt.Errorf("ASN database: %w", err)
+		}
+		systems, err := d.systems()
+		if err != nil {
+			return nil, fmt.Errorf("ASN database: %s: %w", d.file, err)
+		}
+		table, locations = joined(table, locations, systems)
+		name += ", " + d.name()
 	}
-	if d, err = openFile(f.ASN); err != nil {
-		return nil, fmt.Errorf("ASN database: %w", err)
-	}
-	systems, err := d.systems()
-	if err != nil {
-		return nil, fmt.Errorf("ASN database: %s: %w", d.file, err)
-	}
-	return m.withSystems(d.name(), systems), nil
+	return mapOf(name, table, locations), nil
 }
 
 // openDatabase opens a file, or the built-in database where none is named.

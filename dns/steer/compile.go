@@ -2,7 +2,6 @@ package steer
 
 import (
 	"cmp"
-	"encoding/binary"
 	"hash/fnv"
 	"slices"
 
@@ -26,7 +25,6 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 		places:   map[string]placeID{},
 		services: map[string]int{},
 		targets:  map[health.Target]int{},
-		views:    map[string]int{},
 	}
 	c.compilePlaces()
 	c.compilePartners()
@@ -44,7 +42,6 @@ type compiler struct {
 	places   map[string]placeID
 	services map[string]int
 	targets  map[health.Target]int
-	views    map[string]int
 }
 
 func (c *compiler) compilePlaces() {
@@ -98,6 +95,7 @@ func (c *compiler) compileServices() {
 	for _, ch := range c.cfg.Checks {
 		checks[ch.Name] = ch
 	}
+	c.policy.viewNumbers = map[string]int{}
 	for _, s := range c.cfg.Services {
 		c.services[s.Name] = len(c.policy.services)
 		c.policy.services = append(c.policy.services, c.service(s, checks))
@@ -177,14 +175,11 @@ func (c *compiler) view(mapName string, members []member) int {
 			}
 		}
 	}
-	key := binary.AppendUvarint(nil, uint64(v.rules))
-	for _, p := range v.near {
-		key = binary.AppendUvarint(key, uint64(p))
-	}
-	i, ok := c.views[string(key)]
+	w := v.word()
+	i, ok := c.policy.viewNumbers[w]
 	if !ok {
 		i = len(c.policy.views)
-		c.views[string(key)] = i
+		c.policy.viewNumbers[w] = i
 		c.policy.views = append(c.policy.views, v)
 	}
 	return i

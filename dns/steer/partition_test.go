@@ -34,9 +34,9 @@ func TestPatchesDoNotPileUpLists(t *testing.T) {
 		}
 		in.Routes = bgp.NewTable(uint64(n)+1, routes)
 		s := Build(in, prev)
-		most, prev = max(most, len(s.partners.lists.all)), s
+		most, prev = max(most, len(s.partners.all)), s
 	}
-	if bound := 2*prev.partners.whole + spareLists + 1; most <= spareLists || most > bound {
+	if bound := 2*prev.partners.fresh + spareLists + 1; most <= spareLists || most > bound {
 		t.Errorf("at most %d lists were kept, want more than %d and no more than %d", most, spareLists, bound)
 	}
 	got, _ := prev.partners.at(block.Addr())

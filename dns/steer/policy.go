@@ -40,6 +40,8 @@ type Policy struct {
 
 	cookies       bool
 	cookieSecrets []config.CookieSecret
+
+	viewNumbers map[string]int // in views, by the word of the key
 }
 
 // placeID is a place's index in Policy.places.

@@ -6,22 +6,50 @@ import (
 	"slices"
 )
 
-// viewFrom gives the partition of a view, out of the previous snapshot when it would come out the
-// same there. An edit that does not touch geography, as a drain, then costs no cutting of the world.
-func (s *Snapshot) viewFrom(prev *Snapshot, v viewKey) *partition {
+// viewsFrom gives the partition of every view, and the terrains of the maps that have any: out of the
+// previous snapshot what would come out the same there. An edit that does not touch geography, as a
+// drain, then costs no cutting of the world.
+func (s *Snapshot) viewsFrom(prev *Snapshot) ([]*partition, []*terrain) {
 	p := s.in.Policy
-	if prev == nil || prev.in.Geo != s.in.Geo || !samePlaces(p, prev.in.Policy) {
-		return p.geoPartition(v, s.in.Geo)
+	if prev != nil && prev.in.Geo == s.in.Geo && prev.in.Policy == p {
+		return prev.views, prev.terrains
 	}
-	old := prev.in.Policy
-	// Rules are compared by reflection so that a key which a rule gets later counts by itself.
-	i := slices.IndexFunc(old.views, func(w viewKey) bool {
-		return slices.Equal(v.near, w.near) && (p == old && v.rules == w.rules || reflect.DeepEqual(p.maps[v.rules], old.maps[w.rules]))
+	views, terrains := make([]*partition, len(p.views)), make([]*terrain, len(p.maps))
+	same := make([]int, len(p.maps)) // the map of the previous policy with the same rules, or -1
+	for m, rs := range p.maps {
+		same[m] = -1
+		if prev != nil && prev.in.Geo == s.in.Geo && samePlaces(p, prev.in.Policy) {
+			same[m] = slices.IndexFunc(prev.in.Policy.maps, rs.equal)
+		}
+		if same[m] >= 0 {
+			terrains[m] = prev.terrains[same[m]]
+		}
+	}
+	for i, v := range p.views {
+		if m := same[v.rules]; m >= 0 {
+			if j, ok := prev.in.Policy.viewNumbers[viewKey{m, v.near}.word()]; ok {
+				views[i] = prev.views[j]
+				continue
+			}
+		}
+		if terrains[v.rules] == nil {
+			terrains[v.rules] = p.maps[v.rules].terrain(s.in.Geo)
+		}
+		views[i] = p.byGeography(v, terrains[v.rules])
+	}
+	return views, terrains
+}
+
+// equal tells whether two maps lead every client alike. Rules are compared by reflection so that a key
+// which a rule gets later counts by itself; only their networks, of which there may be many, are not.
+func (rs rules) equal(os rules) bool {
+	return slices.EqualFunc(rs, os, func(r, o rule) bool {
+		if !slices.Equal(r.networks, o.networks) || (r.networks == nil) != (o.networks == nil) {
+			return false
+		}
+		r.networks, o.networks = nil, nil
+		return reflect.DeepEqual(r, o)
 	})
-	if i < 0 {
-		return p.geoPartition(v, s.in.Geo)
-	}
-	return prev.views[i]
 }
 
 // rebuildShare is the part of all prefixes, one in so many, that may change before it is cheaper to
@@ -30,21 +58,21 @@ const rebuildShare = 16
 
 // partnersFrom gives the partition of the partners' routes: out of the previous snapshot when
 // nothing changed, patched from it when little did.
-func (s *Snapshot) partnersFrom(prev *Snapshot) *partition {
+func (s *Snapshot) partnersFrom(prev *Snapshot) *routed {
 	p := s.in.Policy
 	if prev == nil || !samePlaces(p, prev.in.Policy) || !slices.EqualFunc(p.partners, prev.in.Policy.partners, sameRoads) {
-		return p.partnerPartition(s.in.Routes)
+		return p.byRoutes(s.in.Routes)
 	}
 	switch {
 	case prev.in.Routes == s.in.Routes:
 		return prev.partners
 	case prev.partners.outgrown():
-		return p.partnerPartition(s.in.Routes)
+		return p.byRoutes(s.in.Routes)
 	}
 	var changed []netip.Prefix
 	for c := range s.in.Routes.Changed(prev.in.Routes) {
 		if changed = append(changed, c); len(changed) > s.in.Routes.Len()/rebuildShare {
-			return p.partnerPartition(s.in.Routes)
+			return p.byRoutes(s.in.Routes)
 		}
 	}
 	return p.patched(prev.partners, s.in.Routes, changed)

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"net/netip"
 	"slices"
 	"strings"
@@ -27,8 +28,21 @@ type viewKey struct {
 	near  []placeID // located, in order of places; nil when the map does not ask
 }
 
+// word is a text that equal keys, and no others, have.
+func (v viewKey) word() string {
+	w := binary.AppendUvarint(nil, uint64(v.rules))
+	for _, p := range v.near {
+		w = binary.AppendUvarint(w, uint64(p))
+	}
+	return string(w)
+}
+
 func (rs rules) asksNearest() bool {
 	return slices.ContainsFunc(rs, func(r rule) bool { return r.nearest })
+}
+
+func (rs rules) nameNetworks() bool {
+	return slices.ContainsFunc(rs, func(r rule) bool { return r.networks != nil })
 }
 
 // first gives the index of the first rule that fits a client at this location, or -1. The held

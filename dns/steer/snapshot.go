@@ -41,8 +41,9 @@ func (v Version) String() string {
 // concurrent use: a worker loads it once a packet and passes it down.
 type Snapshot struct {
 	in       Inputs
-	partners *partition
+	partners *routed
 	views    []*partition // by Policy.views
+	terrains []*terrain   // by Policy.maps; nil where no view needed it
 	standing [][]standing // by service and member
 	ramps    [][]ramp     // that run, by service and member; nil: none does, nor in a service with nil
 	drainEnd time.Time    // when the next drain runs out; zero: never
@@ -53,11 +54,9 @@ type Snapshot struct {
 // answers as Build(in, nil) does.
 func Build(in Inputs, prev *Snapshot) *Snapshot {
 	p := in.Policy
-	s := &Snapshot{in: in, drainEnd: p.nextExpiry(in.Now), views: make([]*partition, len(p.views))}
+	s := &Snapshot{in: in, drainEnd: p.nextExpiry(in.Now)}
 	s.partners = s.partnersFrom(prev)
-	for i, v := range p.views {
-		s.views[i] = s.viewFrom(prev, v)
-	}
+	s.views, s.terrains = s.viewsFrom(prev)
 	s.standing = s.standingFrom(prev)
 	s.expiry = s.drainEnd
 	s.runRamps()

@@ -1,0 +1,156 @@
+package steer_test
+
+import (
+	"fmt"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb/bgp"
+	"gslb/config"
+	"gslb/dns/steer"
+	"gslb/geo"
+	"gslb/health"
+)
+
+// The large world of the benchmarks: what one server is meant to hold.
+const (
+	largePlaces   = 10_000
+	largeServices = 100_000
+	largeNames    = 1_000_000
+	largePartners = 4
+	largeZones    = 10
+	largeSets     = 100 // sets of places that services have: what a partition of the address space is made for
+)
+
+// large is the configuration of the large world, as texts.
+type large struct {
+	config config.Source
+	zones  map[string]string // by path
+}
+
+func newLarge() *large {
+	var b strings.Builder
+	b.WriteString("checks:\n  web: {http: {path: /ping}, interval: 10s}\ndatacenters:\n")
+	for i := range largePlaces {
+		fmt.Fprintf(&b, "  p%d: {location: [%d.5, %d.25]}\n", i, i*7%140-70, i*13%350-170)
+	}
+	b.WriteString("sites:\n")
+	for i := range largePartners {
+		fmt.Fprintf(&b, "  site%d: {partners_only: true}\n", i)
+	}
+	b.WriteString("partners:\n")
+	for i := range largePartners {
+		fmt.Fprintf(&b, "  partner%d: {site: site%d, networks: [203.0.%d.0/24]}\n", i, i, i)
+	}
+	b.WriteString("services:\n")
+	for i := range largeServices {
+		first := i % largeSets * (largePlaces / largeSets)
+		fmt.Fprintf(&b, "  s%d: {check: web, at: {p%d: [10.%d.%d.1], p%d: [10.%d.%d.2], p%d: [10.%d.%d.3]}}\n",
+			i, first, i>>8&255, i&255, first+30, i>>8&255, i&255, first+60, i>>8&255, i&255)
+	}
+	l := &large{zones: map[string]string{}}
+	b.WriteString("zones:\n")
+	for z := range largeZones {
+		fmt.Fprintf(&b, "  z%d.test:\n    ns: [ns1]\n    file: /z%d.zone\n    services:\n", z, z)
+		for i := range largeServices / largeZones {
+			fmt.Fprintf(&b, "      w%d: s%d\n", i, i*largeZones+z)
+		}
+		l.zones[fmt.Sprintf("/z%d.zone", z)] = zoneText((largeNames - largeServices) / largeZones)
+	}
+	l.config = config.Source{File: "/gslb.yaml", Text: []byte(b.String())}
+	return l
+}
+
+// zoneText is a zone file with so many names.
+func zoneText(names int) string {
+	var b strings.Builder
+	b.WriteString("ns1 A 192.0.2.53\n")
+	for i := range names - 2 { // the apex is a name, too
+		fmt.Fprintf(&b, "host-%d 300 IN A 192.0.%d.%d\n", i, i>>8&255, i&255)
+	}
+	return b.String()
+}
+
+func (l *large) parse(tb testing.TB) *config.Config {
+	cfg, problems := config.ParseWith(func(path string) (string, error) { return l.zones[path], nil }, l.config)
+	if err := problems.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return cfg
+}
+
+func (l *large) compile(tb testing.TB) *steer.Policy {
+	policy, problems := steer.Compile(l.parse(tb))
+	if err := problems.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return policy
+}
+
+// largeRoutes is a million prefixes of the partners, spread over IPv4 as those of a full table are.
+func largeRoutes() *bgp.Table {
+	x, seen := uint32(1), map[netip.Prefix]bool{}
+	var routes []bgp.Route
+	for len(seen) < 1_000_000 {
+		x = x*1664525 + 1013904223
+		a := netip.AddrFrom4([4]byte{byte(11 + x>>24%80), byte(x >> 16), byte(x >> 8), 0})
+		p := netip.PrefixFrom(a, 20+int(x>>4%5)).Masked()
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		routes = append(routes, bgp.Route{Prefix: p, Partner: fmt.Sprintf("partner%d", x>>8%largePartners), Preference: 100})
+	}
+	return bgp.NewTable(1, routes)
+}
+
+// BenchmarkLargeConfigToSnapshot goes all the way from texts to the first snapshot.
+func BenchmarkLargeConfigToSnapshot(b *testing.B) {
+	l, routes, world := newLarge(), largeRoutes(), builtinWorld(b)
+	before := liveHeap()
+	var parse, compile, apply, build time.Duration
+	var s *steer.Snapshot
+	for b.Loop() {
+		s = nil
+		start := time.Now()
+		cfg := l.parse(b)
+		parse += lap(&start)
+		policy, problems := steer.Compile(cfg)
+		if err := problems.Err(); err != nil {
+			b.Fatal(err)
+		}
+		compile += lap(&start)
+		board := health.NewBoard()
+		board.Apply(policy.Targets(), noon)
+		apply += lap(&start)
+		s = steer.Build(steer.Inputs{Policy: policy, Config: 1, Health: board.Latest(), Routes: routes, Geo: world, Now: noon}, nil)
+		build += lap(&start)
+	}
+	b.ReportMetric(parse.Seconds()/float64(b.N), "parse-s")
+	b.ReportMetric(compile.Seconds()/float64(b.N), "compile-s")
+	b.ReportMetric(apply.Seconds()/float64(b.N), "board-s")
+	b.ReportMetric(build.Seconds()/float64(b.N), "build-s")
+	b.ReportMetric(float64(liveHeap()-before)/1e6, "live-MB")
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(l)
+	runtime.KeepAlive(routes)
+}
+
+// lap gives the time since start, and starts anew.
+func lap(start *time.Time) time.Duration {
+	now := time.Now()
+	d := now.Sub(*start)
+	*start = now
+	return d
+}
+
+func builtinWorld(tb testing.TB) *geo.Map {
+	world, err := geo.Open(geo.Files{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return world
+}

@@ -1,0 +1,102 @@
+package steer
+
+import (
+	"net/netip"
+	"slices"
+
+	"gslb/geo"
+	"gslb/geo/prefix"
+)
+
+// terrain is what the rules of one map can tell apart of the world: every address has a spot. All views
+// of the map look at it, each through a lens of its own.
+type terrain struct {
+	ground *prefix.Ground // from addresses to numbers of spots
+	world  *geo.Map
+	spots  []spot  // nil where no rule names networks: then a spot is a location
+	sets   [][]int // of rules whose networks hold a spot
+}
+
+// spot is where an address can be: a location, inside the networks of some rules.
+type spot struct{ location, set uint32 }
+
+// terrain cuts the world by the networks lists of the rules.
+func (rs rules) terrain(world *geo.Map) *terrain {
+	t := &terrain{ground: world.Ground(), world: world, sets: [][]int{nil}}
+	if !rs.nameNetworks() {
+		return t
+	}
+	var nets *prefix.Table
+	nets, t.sets = rs.networkPartition()
+	numbers := map[spot]uint32{{}: 0}
+	t.spots = []spot{{}}
+	t.ground = prefix.NewGround(prefix.Overlay(world.Table(), nets, func(location, set uint32) uint32 {
+		s := spot{location, set}
+		n, ok := numbers[s]
+		if !ok {
+			n = uint32(len(t.spots))
+			numbers[s] = n
+			t.spots = append(t.spots, s)
+		}
+		return n
+	}))
+	return t
+}
+
+// spot gives what is known of the addresses with a number.
+func (t *terrain) spot(n uint32) (at geo.Location, held []int) {
+	s := spot{location: n}
+	if t.spots != nil {
+		s = t.spots[n]
+	}
+	return t.world.Location(s.location), t.sets[s.set]
+}
+
+// byGeography cuts by one view of a terrain.
+func (p *Policy) byGeography(v viewKey, t *terrain) *partition {
+	rs := p.maps[v.rules]
+	numbers := newLists()
+	lens := prefix.NewLens(t.ground, func(n uint32) uint32 {
+		at, held := t.spot(n)
+		switch i := rs.first(at, held); {
+		case i < 0:
+			return 0
+		case rs[i].nearest:
+			return numbers.intern(p.byDistance(v.near, at))
+		default:
+			return numbers.intern(rs[i].to)
+		}
+	})
+	cut := newPartition(lens, numbers.all)
+	return &cut
+}
+
+// networkPartition cuts by the networks lists of the rules. The values of the table are numbers
+// of sets: the indices of the rules whose networks hold an address. Set 0 is empty.
+func (rs rules) networkPartition() (*prefix.Table, [][]int) {
+	own := map[netip.Prefix][]int{}
+	for i, r := range rs {
+		for _, p := range r.networks {
+			own[p] = append(own[p], i)
+		}
+	}
+	prefixes := make([]netip.Prefix, 0, len(own))
+	for p := range own {
+		prefixes = append(prefixes, p)
+	}
+	slices.SortFunc(prefixes, netip.Prefix.Compare)
+	sorted := func(yield func(netip.Prefix, []int) bool) {
+		for _, p := range prefixes {
+			if !yield(p, own[p]) {
+				return
+			}
+		}
+	}
+	sets := [][]int{nil}
+	var b prefix.Builder
+	for p, set := range nest(sorted, func(outer, inner []int) []int { return slices.Concat(inner, outer) }) {
+		b.Set(p, uint32(len(sets)))
+		sets = append(sets, set)
+	}
+	return b.Table(), sets
+}
