@@ -34,7 +34,36 @@ func (r *Report) Endpoint(k Key) Endpoint {
 	if !ok {
 		return Endpoint{}
 	}
-	return r.pages[i/pageSize][i%pageSize]
+	return r.At(i)
+}
+
+// Index is the number of a key on the board: the same in all reports of one roster, of which [Report.Changed]
+// tells.
+func (r *Report) Index(k Key) (int, bool) {
+	i, ok := r.roster.index[k]
+	return i, ok
+}
+
+// At is the endpoint with a number.
+func (r *Report) At(i int) Endpoint { return r.pages[i/pageSize][i%pageSize] }
+
+// Changed gives the numbers of the endpoints that are others than in an older report, in order. It costs
+// what changed. Without ok the two have different rosters, so that numbers do not mean the same.
+func (r *Report) Changed(old *Report) (numbers []int, ok bool) {
+	if r.roster != old.roster {
+		return nil, false
+	}
+	for i, p := range r.pages {
+		if p == old.pages[i] {
+			continue
+		}
+		for j := range p {
+			if p[j] != old.pages[i][j] {
+				numbers = append(numbers, i*pageSize+j)
+			}
+		}
+	}
+	return numbers, true
 }
 
 // Len is the number of endpoints.
@@ -44,7 +73,7 @@ func (r *Report) Len() int { return len(r.roster.keys) }
 func (r *Report) All() iter.Seq2[Key, Endpoint] {
 	return func(yield func(Key, Endpoint) bool) {
 		for i, k := range r.roster.keys {
-			if !yield(k, r.pages[i/pageSize][i%pageSize]) {
+			if !yield(k, r.At(i)) {
 				return
 			}
 		}

@@ -142,7 +142,7 @@ func (c *comparer) learn(p *pair, side int) bool {
 			p.words, p.common = append(p.words, name), append(p.common, overlap{})
 		}
 		p.number[side][i] = n
-		all := s.standing[p.service[side]][i].all[p.Family]
+		all := s.standings.of(p.service[side])[i].all[p.Family]
 		found = found || len(all) > 0
 		p.common[n] = p.common[n].with(side, all, old[n])
 	}
@@ -168,7 +168,7 @@ func (o overlap) with(side int, all, old []netip.Addr) overlap {
 func (c *comparer) given(p *pair, side int) map[int][]netip.Addr {
 	all := map[int][]netip.Addr{}
 	for i, at := range p.number[side] {
-		all[at] = c.sides[side].standing[p.service[side]][i].all[p.Family]
+		all[at] = c.sides[side].standings.of(p.service[side])[i].all[p.Family]
 	}
 	return all
 }

@@ -136,6 +136,7 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Endpoints)), ramp: m.Ramp}
 		for _, e := range m.Endpoints {
 			mem.endpoints = append(mem.endpoints, endpoint{address: e.Address, target: c.target(e.Probe, checks[m.Check])})
+			mem.all[familyOf(e.Address)] = append(mem.all[familyOf(e.Address)], e.Address)
 			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()
 		}
 		svc.members = append(svc.members, mem)

@@ -162,7 +162,7 @@ func (d *Decision) even(s *Snapshot, service int) int {
 // as many as the service allows.
 func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.Addr {
 	start := len(to)
-	svc, standings := &s.in.Policy.services[service], s.standing[service]
+	svc, standings := &s.in.Policy.services[service], s.standings.of(service)
 	for _, i := range d.chosen[:d.n] {
 		to = append(to, d.mode.addresses(&standings[i], d.family)...)
 	}

@@ -28,9 +28,23 @@ func Diff(old, now *Snapshot) []Event {
 		events = append(events, diffInputs(old, now)...)
 	}
 	events = append(events, diffDrains(old, now)...)
-	events = append(events, diffEndpoints(old, now)...)
-	events = append(events, diffServices(old, now)...)
+	services := now.touched(old)
+	events = append(events, diffEndpoints(old, now, services)...)
+	events = append(events, diffServices(old, now, services)...)
 	return append(events, diffRamps(old, now)...)
+}
+
+// touched gives the services of which there may be something to tell: where the policy stayed, those that
+// something changed for.
+func (s *Snapshot) touched(old *Snapshot) []int {
+	if old != nil && old.in.Policy == s.in.Policy {
+		return s.changed(old)
+	}
+	all := make([]int, len(s.in.Policy.services))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // diffInputs leaves out the partners' routes: of these the sessions tell.
@@ -129,25 +143,25 @@ func drainEvent(d config.Drain, what string) Event {
 
 // diffEndpoints tells of endpoints that were withdrawn and restored: once for each place and
 // check, however many services share one.
-func diffEndpoints(old, now *Snapshot) []Event {
+func diffEndpoints(old, now *Snapshot, services []int) []Event {
 	before := old.verdicts(now)
-	turns := map[int]string{}
-	for i, t := range now.in.Policy.targets {
-		if text := turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check); text != "" {
-			turns[i] = text
-		}
-	}
-	if len(turns) == 0 {
-		return nil
-	}
+	turns := map[int]string{-1: ""} // by target
 	var events []Event
 	told := map[string]bool{}
-	for _, svc := range now.in.Policy.services {
-		for _, m := range svc.members {
+	for _, i := range services {
+		for _, m := range now.in.Policy.services[i].members {
 			for _, ep := range m.endpoints {
-				text, ok := turns[ep.target]
+				text, known := turns[ep.target]
+				if !known {
+					t := now.in.Policy.targets[ep.target]
+					text = turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check)
+					turns[ep.target] = text
+				}
+				if text == "" {
+					continue
+				}
 				event := now.endpointEvent(m.place, ep, text)
-				if id := event.Text + ep.address.String(); ok && !told[id] {
+				if id := event.Text + ep.address.String(); !told[id] {
 					told[id] = true
 					events = append(events, event)
 				}
@@ -158,9 +172,6 @@ func diffEndpoints(old, now *Snapshot) []Event {
 }
 
 func (s *Snapshot) endpointEvent(at placeID, ep endpoint, what string) Event {
-	if what == "" {
-		return Event{}
-	}
 	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[at].name
 	state := s.in.Health.Endpoint(target.Key())
 	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", ep.address.String())}

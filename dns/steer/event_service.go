@@ -10,12 +10,12 @@ import (
 
 // diffServices tells of places of several endpoints that fell or rose as a whole, and of services
 // that nobody gives any more.
-func diffServices(old, now *Snapshot) []Event {
-	before := old.byName()
+func diffServices(old, now *Snapshot, services []int) []Event {
+	before := old.states(now)
 	var events []Event
-	for i := range now.in.Policy.services {
-		svc := serviceState{now, &now.in.Policy.services[i], now.standing[i]}
-		prev, known := before[svc.name]
+	for _, i := range services {
+		svc := now.state(i)
+		prev, known := before(i)
 		events = append(events, diffPlaces(prev, svc)...)
 		was, is := byStanding, svc.served()
 		if known {
@@ -45,16 +45,30 @@ type serviceState struct {
 	standing []standing
 }
 
-func (s *Snapshot) byName() map[string]serviceState {
-	if s == nil {
-		return nil
+// state is how a service stands.
+func (s *Snapshot) state(service int) serviceState {
+	return serviceState{s, &s.in.Policy.services[service], s.standings.of(service)}
+}
+
+// states finds how the services of a newer snapshot stood before, by their numbers there.
+func (s *Snapshot) states(now *Snapshot) func(service int) (serviceState, bool) {
+	switch {
+	case s == nil:
+		return func(int) (serviceState, bool) { return serviceState{}, false }
+	case s.in.Policy == now.in.Policy:
+		return func(i int) (serviceState, bool) { return s.state(i), true }
 	}
-	services := map[string]serviceState{}
+	known := make(map[string]int, len(s.in.Policy.services))
 	for i := range s.in.Policy.services {
-		svc := &s.in.Policy.services[i]
-		services[svc.name] = serviceState{s, svc, s.standing[i]}
+		known[s.in.Policy.services[i].name] = i
 	}
-	return services
+	return func(i int) (serviceState, bool) {
+		before, ok := known[now.in.Policy.services[i].name]
+		if !ok {
+			return serviceState{}, false
+		}
+		return s.state(before), true
+	}
 }
 
 // diffPlaces leaves out places of one endpoint: of these the endpoint's own event tells everything.

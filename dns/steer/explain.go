@@ -136,7 +136,7 @@ type explainer struct {
 }
 
 func (s *Snapshot) explainer(q Question, service int) *explainer {
-	e := &explainer{s: s, service: service, svc: s.in.Policy.Service(service), standing: s.standing[service], q: q}
+	e := &explainer{s: s, service: service, svc: s.in.Policy.Service(service), standing: s.standings.of(service), q: q}
 	for f := range e.decisions {
 		e.decisions[f] = Decide(s, Query{Service: service, Client: q.Client, Family: Family(f), Seed: q.Seed, Now: q.Now})
 	}

@@ -79,12 +79,12 @@ func (s *Snapshot) inOrder(clients []Crowd) []Crowd {
 // without gives the snapshot as it is when a place is drained hard for the services that count.
 func (l *losses) without(p placeID) *Snapshot {
 	left := *l.s
-	left.standing = slices.Clone(l.s.standing)
+
 	for _, c := range l.services {
 		if i, ok := left.in.Policy.services[c.service].member(p); ok {
-			row := slices.Clone(left.standing[c.service])
+			row := slices.Clone(left.standings.of(c.service))
 			row[i].drained, row[i].hard = true, true
-			left.standing[c.service] = row
+			left.standings = left.standings.with(c.service, row)
 		}
 	}
 	return &left

@@ -58,7 +58,7 @@ type EndpointView struct {
 func (s *Snapshot) Overview(now time.Time) []ServiceView {
 	views := make([]ServiceView, 0, len(s.in.Policy.services))
 	for i := range s.in.Policy.services {
-		svc := serviceState{s, &s.in.Policy.services[i], s.standing[i]}
+		svc := s.state(i)
 		view := ServiceView{Service: svc.name, Served: svc.anybody()}
 		for j := range svc.members {
 			place := s.placeView(&svc.members[j], &svc.standing[j])
@@ -117,7 +117,7 @@ func (s *Snapshot) endpointView(e endpoint) EndpointView {
 func (s *Snapshot) LeftBare(d config.Drain) []string {
 	var bare []string
 	for i := range s.in.Policy.services {
-		svc := serviceState{s, &s.in.Policy.services[i], s.standing[i]}
+		svc := s.state(i)
 		if (d.Service != "" && d.Service != svc.name) || !svc.anybody() {
 			continue
 		}

@@ -104,6 +104,7 @@ type member struct {
 	minHealthy int
 	ramp       time.Duration // 0: it gets all of its clients back at once
 	endpoints  []endpoint
+	all        [2][]netip.Addr // their addresses by family
 }
 
 type endpoint struct {
@@ -233,20 +234,30 @@ func (p *Policy) nextExpiry(now time.Time) time.Time {
 	return next
 }
 
-// drainOf gives the drains that keep a place out of a service at the given time: whether any, the
-// one to be named in reasons (the one that ends last), and whether any of them is hard.
-func (p *Policy) drainOf(placeName, service string, now time.Time) (named config.Drain, drained, hard bool) {
-	for _, d := range p.drains {
-		if d.Target != placeName || (d.Service != "" && d.Service != service) || d.Over(now) {
+// activeAt gives the drains that hold at the given time, by place.
+func (p *Policy) activeAt(now time.Time) map[string][]*config.Drain {
+	active := map[string][]*config.Drain{}
+	for i := range p.drains {
+		if d := &p.drains[i]; !d.Over(now) {
+			active[d.Target] = append(active[d.Target], d)
+		}
+	}
+	return active
+}
+
+// drainOf gives what the drains of a place mean for a service: the one to be named in reasons (the one
+// that ends last), or nil, and whether any of them is hard.
+func drainOf(drains []*config.Drain, service string) (named *config.Drain, hard bool) {
+	for _, d := range drains {
+		if d.Service != "" && d.Service != service {
 			continue
 		}
 		hard = hard || d.Hard
-		if !drained || endsLater(d, named) {
+		if named == nil || endsLater(*d, *named) {
 			named = d
 		}
-		drained = true
 	}
-	return named, drained, hard
+	return named, hard
 }
 
 func endsLater(a, b config.Drain) bool {

@@ -78,19 +78,25 @@ func (s *Snapshot) partnersFrom(prev *Snapshot) *routed {
 	return p.patched(prev.partners, s.in.Routes, changed)
 }
 
-// standingFrom gives how every member stands: out of the previous snapshot when neither a verdict
-// nor a drain is another, as after an UPDATE of a partner.
-func (s *Snapshot) standingFrom(prev *Snapshot) [][]standing {
+// standingsFrom gives how every member stands: out of the previous snapshot where neither a verdict nor a
+// drain is another.
+func (s *Snapshot) standingsFrom(prev *Snapshot) (standings, *numbers) {
 	p, now := s.in.Policy, s.in.Now
-	if prev != nil && prev.in.Policy == p && prev.in.Health == s.in.Health && !now.Before(prev.in.Now) &&
-		(prev.drainEnd.IsZero() || now.Before(prev.drainEnd)) {
-		return prev.standing
+	j := &judge{policy: p, report: s.in.Health}
+	var changed []int
+	same := prev != nil && prev.in.Policy == p && !now.Before(prev.in.Now) && (prev.drainEnd.IsZero() || now.Before(prev.drainEnd))
+	if same {
+		changed, same = s.in.Health.Changed(prev.in.Health)
 	}
-	all := make([][]standing, len(p.services))
-	for i := range p.services {
-		all[i] = p.standings(&p.services[i], s.in.Health, now)
+	switch {
+	case !same:
+		j.numbers, j.active = newNumbers(p, s.in.Health), p.activeAt(now)
+		return allStandings(j), j.numbers
+	case len(changed) == 0:
+		return prev.standings, prev.numbers
 	}
-	return all
+	j.numbers, j.active = prev.numbers, p.activeAt(now)
+	return prev.standings.after(j, j.numbers.users(changed)), j.numbers
 }
 
 // samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same

@@ -40,14 +40,15 @@ func (v Version) String() string {
 // Snapshot is all that answers are made from, at one moment. It is immutable and safe for
 // concurrent use: a worker loads it once a packet and passes it down.
 type Snapshot struct {
-	in       Inputs
-	partners *routed
-	views    []*partition // by Policy.views
-	terrains []*terrain   // by Policy.maps; nil where no view needed it
-	standing [][]standing // by service and member
-	ramps    [][]ramp     // that run, by service and member; nil: none does, nor in a service with nil
-	drainEnd time.Time    // when the next drain runs out; zero: never
-	expiry   time.Time    // when the next drain runs out or the next ramp ends; zero: never
+	in        Inputs
+	partners  *routed
+	views     []*partition // by Policy.views
+	terrains  []*terrain   // by Policy.maps; nil where no view needed it
+	standings standings    // by service and member
+	numbers   *numbers     // of the policy's targets in Inputs.Health
+	ramps     [][]ramp     // that run, by service and member; nil: none does, nor in a service with nil
+	drainEnd  time.Time    // when the next drain runs out; zero: never
+	expiry    time.Time    // when the next drain runs out or the next ramp ends; zero: never
 }
 
 // Build makes the snapshot of the inputs. The previous one is only a cache: Build(in, prev)
@@ -57,7 +58,7 @@ func Build(in Inputs, prev *Snapshot) *Snapshot {
 	s := &Snapshot{in: in, drainEnd: p.nextExpiry(in.Now)}
 	s.partners = s.partnersFrom(prev)
 	s.views, s.terrains = s.viewsFrom(prev)
-	s.standing = s.standingFrom(prev)
+	s.standings, s.numbers = s.standingsFrom(prev)
 	s.expiry = s.drainEnd
 	s.runRamps()
 	return s

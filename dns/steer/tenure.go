@@ -75,21 +75,18 @@ func (t *Tenures) follow(prev, now *Snapshot) *Tenures {
 func (t *Tenures) turns(prev, now *Snapshot, moment time.Time) map[string]Tenure {
 	p := now.in.Policy
 	edited := prev == nil || prev.in.Policy != p
-	if !edited && (len(p.ramps) == 0 || &prev.standing[0] == &now.standing[0]) {
+	if !edited && (len(p.ramps) == 0 || &prev.standings[0] == &now.standings[0]) {
 		return nil
 	}
-	var before map[string]serviceState
-	if edited && len(p.ramps) > 0 {
-		before = prev.byName()
-	}
+	before := prev.states(now)
 	turns := map[string]Tenure{}
 	for _, r := range p.ramps {
-		serving := byStanding.allows(&now.standing[r.service][r.member])
-		if !edited && serving == byStanding.allows(&prev.standing[r.service][r.member]) {
+		serving := byStanding.allows(&now.standings.of(r.service)[r.member])
+		if !edited && serving == byStanding.allows(&prev.standings.of(r.service)[r.member]) {
 			continue
 		}
 		was, remembered := t.of(r.name)
-		svc, there := before[p.services[r.service].name]
+		svc, there := before(r.service)
 		switch {
 		case !serving && !was.Out:
 			turns[r.name] = Tenure{Out: true, Since: moment}

@@ -121,7 +121,7 @@ func waitOf(q Query, built time.Time) wait {
 
 // walk gives the look that a decision is made by.
 func (s *Snapshot) walk(service int, d *Decision) walk {
-	w := walk{svc: &s.in.Policy.services[service], standing: s.standing[service], path: &d.path, wait: d.wait}
+	w := walk{svc: &s.in.Policy.services[service], standing: s.standings.of(service), path: &d.path, wait: d.wait}
 	if s.ramps != nil {
 		w.ramps = s.ramps[service]
 	}
