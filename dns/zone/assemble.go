@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -10,23 +11,28 @@ import (
 // assemble makes the zone from the drafts and tells duplicates and unequal TTLs on the way.
 func (b *builder) assemble() *Zone {
 	b.addNonTerminals()
-	z := &Zone{origin: b.origin, names: make([]Name, 0, len(b.drafts)), nodes: make(map[Name]*Node, len(b.drafts)), targets: map[*Node]Name{}}
-	for name := range b.drafts {
-		z.names = append(z.names, name)
-		z.depth = max(z.depth, name.Labels())
-	}
-	slices.SortFunc(z.names, Name.Compare)
-	nodes := make([]Node, len(z.names)) // as one piece: names are many and nodes small
-	for i, name := range z.names {
-		node, d := &nodes[i], b.drafts[name]
-		node.name, node.Service = name, -1
-		if d.service >= 0 {
-			node.Service = b.spec.Services[d.service].Service
+	b.sort()
+	z := &Zone{origin: b.origin, names: make([]Name, len(b.names)), nodes: make(map[Name]*Node, len(b.names)), targets: map[*Node]Name{}}
+	nodes := make([]Node, len(b.names)) // as one piece: names are many and nodes small
+	sets := make([]RRset, 0, len(b.names))
+	var parent *Node
+	for i := range b.names {
+		n := &b.names[i]
+		n.node = &nodes[i]
+		n.node.name, n.node.Service = n.name, -1
+		if n.service >= 0 {
+			n.node.Service = b.spec.Services[n.service].Service
 		}
-		b.fill(node, d)
-		z.nodes[name] = node
-		z.link(node)
-		z.note(node)
+		sets = b.fill(n.node, n.draft, sets)
+		z.names[i], z.nodes[n.name] = n.name, n.node
+		z.depth = max(z.depth, n.name.Labels())
+		if n.name != b.origin {
+			if above := n.name.Parent(); parent == nil || parent.name != above {
+				parent = z.nodes[above]
+			}
+			n.node.link(parent)
+		}
+		z.note(n.node)
 	}
 	if soa := z.SOA().wire; soa != "" {
 		z.denial = min(z.SOA().TTL, soaMinimum(soa))
@@ -40,10 +46,12 @@ func (b *builder) addNonTerminals() {
 	for name := range b.drafts {
 		given = append(given, name)
 	}
+	last := b.origin // that is known to be there
 	for _, name := range given {
 		for name != b.origin {
 			name = name.Parent()
-			if b.drafts[name] != nil {
+			if name == last || b.drafts[name] != nil {
+				last = name
 				break
 			}
 			b.draft(name)
@@ -51,54 +59,61 @@ func (b *builder) addNonTerminals() {
 	}
 }
 
-// link notes what stands over a node; its parent, which comes before it, is linked already.
-func (z *Zone) link(node *Node) {
-	if node.name == z.origin {
-		return
+// sort puts the drafts in canonical order (RFC 4034 section 6.1).
+func (b *builder) sort() {
+	type keyed struct {
+		start, end int // of the key among keys
+		named
 	}
-	parent := z.nodes[node.name.Parent()]
-	if node.name.Wildcard() {
-		parent.wild = node
+	all := make([]keyed, 0, len(b.drafts))
+	var keys []byte // as one piece
+	for name, d := range b.drafts {
+		start := len(keys)
+		keys = name.appendKey(keys)
+		all = append(all, keyed{start, len(keys), named{name: name, draft: d}})
 	}
-	_, cut := node.Set(dns.TypeNS)
-	switch {
-	case parent.over != nil:
-		node.over = parent.over
-	case parent.redirects():
-		node.over = parent
-	case cut:
-		node.over = node
+	slices.SortFunc(all, func(a, b keyed) int { return bytes.Compare(keys[a.start:a.end], keys[b.start:b.end]) })
+	b.names = make([]named, len(all))
+	for i, k := range all {
+		b.names[i] = k.named
 	}
 }
 
-// fill groups the draft's records into the node's RRsets.
-func (b *builder) fill(node *Node, d *draft) {
+// link notes what stands over a node; its parent is linked already.
+func (n *Node) link(parent *Node) {
+	if n.name.Wildcard() {
+		parent.wild = n
+	}
+	_, cut := n.Set(dns.TypeNS)
+	switch {
+	case parent.over != nil:
+		n.over = parent.over
+	case parent.redirects():
+		n.over = parent
+	case cut:
+		n.over = n
+	}
+}
+
+// fill groups the draft's records into the node's RRsets, which are cut from sets.
+func (b *builder) fill(node *Node, d *draft, sets []RRset) []RRset {
 	if len(d.records) == 0 {
-		return
+		return sets
 	}
 	slices.SortStableFunc(d.records, func(a, b record) int { return cmp.Compare(a.rrtype, b.rrtype) })
-	node.sets = make([]RRset, 0, d.types())
+	first := len(sets)
 	for rest := d.records; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].rrtype == rest[0].rrtype {
 			n++
 		}
-		node.sets = append(node.sets, RRset{
+		sets = append(sets, RRset{
 			Type: rest[0].rrtype, TTL: rest[0].ttl, wire: wire(b.distinct(node.name, rest[:n])),
 		})
 		rest = rest[n:]
 	}
-}
-
-// types counts the types of a draft whose records are in order.
-func (d *draft) types() int {
-	count := 0
-	for i, r := range d.records {
-		if i == 0 || r.rrtype != d.records[i-1].rrtype {
-			count++
-		}
-	}
-	return count
+	node.sets = sets[first:len(sets):len(sets)]
+	return sets
 }
 
 // distinct returns the records of one RRset in canonical order (RFC 4034 section 6.3), each once.

@@ -17,7 +17,7 @@ func Build(s Spec) (*Zone, []Problem) {
 	if err != nil {
 		return nil, []Problem{{Text: -1, Message: "zone " + err.Error()}}
 	}
-	b := &builder{spec: s, origin: origin, drafts: map[Name]*draft{}}
+	b := &builder{spec: s, origin: origin, drafts: make(map[Name]*draft, expected(s))}
 	b.draft(origin)
 	for i := range s.Texts {
 		b.read(i)
@@ -37,6 +37,15 @@ func Build(s Spec) (*Zone, []Problem) {
 	return z, b.problems
 }
 
+// expected is about how many names a spec has.
+func expected(s Spec) int {
+	n := len(s.Services) + 1
+	for _, t := range s.Texts {
+		n += strings.Count(t.Text, "\n")
+	}
+	return n
+}
+
 // compareProblems orders by text, line and column, with what stands in keys last.
 func compareProblems(a, b Problem) int {
 	return cmp.Or(
@@ -51,6 +60,9 @@ type builder struct {
 	spec   Spec
 	origin Name
 	drafts map[Name]*draft
+	names  []named // the drafts by name, once assembled
+	spare  []draft // not in use yet: made many at a time, as names are many and drafts small
+	room   []record
 
 	soaInText bool // the zone's SOA is a record of a text
 	unread    bool // a part of the texts could not be read, so what seems missing may stand there
@@ -111,11 +123,26 @@ func (b *builder) there(to, from position) string {
 // draft returns the draft of a name, a new one if it has none.
 func (b *builder) draft(n Name) *draft {
 	d := b.drafts[n]
-	if d == nil {
-		d = &draft{service: -1}
-		b.drafts[n] = d
+	if d != nil {
+		return d
 	}
+	if len(b.spare) == 0 {
+		b.spare, b.room = make([]draft, manyDrafts), make([]record, manyDrafts)
+	}
+	d, b.spare = &b.spare[0], b.spare[1:]
+	d.service, d.records = -1, b.room[:0:1] // most names have one record
+	b.room = b.room[1:]
+	b.drafts[n] = d
 	return d
+}
+
+const manyDrafts = 256
+
+// named is a draft with its name and the node that is made of it.
+type named struct {
+	name Name
+	*draft
+	node *Node
 }
 
 // add puts a record into its draft and returns its size in wire form, or says why not.
@@ -135,12 +162,17 @@ func (b *builder) add(rr dns.RR, at position) (size int, message string) {
 		return 0, err.Error()
 	}
 	r.at = at
+	return b.file(owner, r)
+}
+
+// file puts a record that can be served into the draft of its owner.
+func (b *builder) file(owner Name, r record) (size int, message string) {
 	if !owner.Below(b.origin) {
 		return 0, fmt.Sprintf("%s is not in the zone %s", owner, b.origin)
 	}
 	d := b.draft(owner)
 	d.records = append(d.records, r)
-	b.soaInText = b.soaInText || h.Rrtype == dns.TypeSOA && owner == b.origin && at.text >= 0
+	b.soaInText = b.soaInText || r.rrtype == dns.TypeSOA && owner == b.origin && r.at.text >= 0
 	return len(owner) + 10 + len(r.rdata), ""
 }
 

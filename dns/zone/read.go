@@ -28,16 +28,17 @@ type reader struct {
 	text    int // index in Spec.Texts
 	entries entries
 
-	origin string // $ORIGIN: absolute, in presentation form
-	ttl    uint32 // $TTL
-	owner  string // owner of the last record: absolute, in presentation form; "" before the first
-	lost   bool   // the last owner could not be read, so records that rely on it are left out
-	faults int
+	origin     string // $ORIGIN: absolute, in presentation form
+	originName Name   // the same
+	ttl        uint32 // $TTL
+	owner      string // owner of the last record: absolute, in presentation form; "" before the first
+	lost       bool   // the last owner could not be read, so records that rely on it are left out
+	faults     int
 }
 
 // read adds the records of a text to the zone.
 func (b *builder) read(text int) {
-	r := reader{b: b, text: text, origin: b.origin.String(), ttl: b.spec.TTL}
+	r := reader{b: b, text: text, origin: b.origin.String(), originName: b.origin, ttl: b.spec.TTL}
 	r.entries = entries{text: strings.TrimPrefix(b.spec.Texts[text].Text, byteOrderMark), line: 1}
 	for e, ok := r.entries.next(); ok; e, ok = r.entries.next() {
 		f := r.entry(e)
@@ -111,11 +112,12 @@ func (r *reader) setOrigin(e entry, words []word) fault {
 	if len(words) != 2 {
 		return fault{e.mark, "$ORIGIN takes one name"}
 	}
-	origin, err := r.absolute(words[1].text)
+	origin := absolute(words[1].text, r.origin)
+	name, err := ParseName(origin)
 	if err != nil {
 		return fault{e.placeOf(words[1]), "$ORIGIN: " + err.Error()}
 	}
-	r.origin = origin
+	r.origin, r.originName = origin, name
 	return fault{}
 }
 
@@ -163,6 +165,9 @@ func parseTTL(s string) (uint32, bool) {
 
 // record reads an entry that is one record.
 func (r *reader) record(e entry) fault {
+	if f, ok := r.plain(e); ok {
+		return f
+	}
 	p := r.parser(e.text)
 	rr, ok := p.Next()
 	if err := p.Err(); err != nil {

@@ -3,7 +3,6 @@ package zone
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -14,8 +13,10 @@ import (
 // transfers by serial (RFC 1982) need a written one.
 func (b *builder) autoSerial(z *Zone) {
 	h := sha256.New()
-	for _, name := range z.names {
-		b.hash(h, name, z.nodes[name])
+	var content []byte
+	for _, n := range b.names {
+		content = n.content(content[:0], b.spec.Services)
+		h.Write(content)
 	}
 	serial := binary.BigEndian.Uint32(h.Sum(nil))
 	z.setSerial(max(serial, 1)) // 0 has a meaning of its own to some servers
@@ -46,28 +47,31 @@ func soaMinimum(wire string) uint32 {
 	return binary.BigEndian.Uint32([]byte(wire[len(wire)-4:]))
 }
 
-// hash adds a name's service and RRsets. Every part has its length before it or is of fixed length, so
+// content appends a name's service and RRsets. Every part has its length before it or is of fixed length, so
 // different contents cannot run into one.
-func (b *builder) hash(h hash.Hash, name Name, node *Node) {
-	d := b.drafts[name]
-	if len(d.records) == 0 && d.service < 0 {
-		return
+func (n named) content(to []byte, services []ServiceName) []byte {
+	if len(n.records) == 0 && n.service < 0 {
+		return to
 	}
-	part(h, string(name))
-	if d.service >= 0 {
-		part(h, "service")
-		part(h, b.spec.Services[d.service].Pinned)
+	to = part(to, string(n.name))
+	if n.service >= 0 {
+		to = part(to, "service")
+		to = part(to, services[n.service].Pinned)
 	}
-	for _, set := range node.sets {
-		var head [10]byte
-		binary.BigEndian.PutUint16(head[0:], set.Type)
-		binary.BigEndian.PutUint32(head[2:], set.TTL)
-		binary.BigEndian.PutUint32(head[6:], uint32(set.Len()))
-		part(h, string(head[:]))
-		for _, rdata := range d.rdata(set.Type) {
-			part(h, rdata)
+	for _, set := range n.node.sets {
+		to = binary.BigEndian.AppendUint32(to, 10) // bytes that follow
+		to = binary.BigEndian.AppendUint16(to, set.Type)
+		to = binary.BigEndian.AppendUint32(to, set.TTL)
+		to = binary.BigEndian.AppendUint32(to, uint32(set.Len()))
+		if len(n.records) == 1 {
+			to = part(to, n.records[0].rdata)
+			continue
+		}
+		for _, rdata := range n.rdata(set.Type) {
+			to = part(to, rdata)
 		}
 	}
+	return to
 }
 
 // rdata is the data of one RRset in canonical order, each once.
@@ -80,11 +84,9 @@ func (d *draft) rdata(rrtype uint16) []string {
 	return slices.Compact(all)
 }
 
-func part(h hash.Hash, s string) {
-	var length [4]byte
-	binary.BigEndian.PutUint32(length[:], uint32(len(s)))
-	h.Write(length[:])
-	h.Write([]byte(s))
+func part(to []byte, s string) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(len(s)))
+	return append(to, s...)
 }
 
 // canonical folds the names in a record's data to lower case (RFC 4034 section 6.2, RFC 6840 section

@@ -12,13 +12,12 @@ func (v *verifier) servers() {
 	if len(v.drafts[v.origin].of(dns.TypeNS)) == 0 && !v.unread {
 		v.warnf(inKey("ns"), "zone %s has no name servers: no parent can delegate to it", v.origin)
 	}
-	for _, name := range v.zone.names {
-		node := v.zone.nodes[name]
-		if name != v.origin && !node.cut() {
+	for _, n := range v.names {
+		if n.name != v.origin && !n.node.cut() {
 			continue
 		}
-		for _, r := range v.drafts[name].of(dns.TypeNS) {
-			v.server(name, r)
+		for _, r := range n.of(dns.TypeNS) {
+			v.server(n.name, r)
 		}
 	}
 }

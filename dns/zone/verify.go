@@ -10,9 +10,12 @@ import (
 func (b *builder) verify(z *Zone) {
 	v := verifier{b, z, map[*Node]bool{}}
 	v.servers()
-	for _, name := range z.names {
-		p := place{node: z.nodes[name], draft: b.drafts[name]}
+	for _, n := range b.names {
+		p := place{node: n.node, draft: n.draft}
 		v.doubled(p)
+		if p.plain() {
+			continue
+		}
 		v.alias(p)
 		v.authority(p)
 		v.redirection(p)
@@ -37,6 +40,15 @@ type place struct {
 }
 
 func (p place) name() Name { return p.node.name }
+
+// plain tells a name that only has addresses, of which nothing else is to be said.
+func (p place) plain() bool {
+	if p.node.over != nil || p.draft.service >= 0 || p.name().Wildcard() {
+		return false
+	}
+	_, other := p.firstBut(dns.TypeA, dns.TypeAAAA)
+	return !other
+}
 
 // firstBut is the first record that is not of these types.
 func (p place) firstBut(types ...uint16) (record, bool) {
