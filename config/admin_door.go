@@ -13,7 +13,7 @@ func LoadAdmin(file string) (Admin, bool) {
 	for i, s := range sources {
 		sources[i].Text = adminBlock.Find(s.Text)
 	}
-	c, problems := ParseWith(readZoneFile, sources...)
+	c, problems := ParseWith(readNamedFile, sources...)
 	_, given := c.positions["admin"]
 	return c.Admin, given && problems.Err() == nil
 }

@@ -16,7 +16,7 @@ func (k *checker) geoMap(m Map) {
 
 // fitsAll tells a rule without conditions.
 func (r Rule) fitsAll() bool {
-	return r.Country == "" && r.Continent == "" && r.City == "" && r.ASN == 0 && r.Region == "" && len(r.Networks) == 0
+	return r.Country == "" && r.Continent == "" && r.City == "" && r.ASN == 0 && r.Region == "" && len(r.Networks) == 0 && r.NetworksFile == ""
 }
 
 func (k *checker) geoRule(path string, r Rule) {

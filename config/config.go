@@ -231,11 +231,12 @@ type Map struct {
 
 // Rule sends the clients that fit every given key to tiers of places.
 type Rule struct {
-	Country, Region, Continent, City string // empty: any
-	ASN                              uint32 // 0: any
-	Networks                         []netip.Prefix
-	Nearest                          bool       // to: nearest
-	To                               [][]string // tiers of place names; nil with Nearest
+	Country, Region, Continent, City string         // empty: any
+	ASN                              uint32         // 0: any
+	Networks                         []netip.Prefix // those of NetworksFile, too; nil: any
+	NetworksFile                     string         // path of a file of networks; empty: none
+	Nearest                          bool           // to: nearest
+	To                               [][]string     // tiers of place names; nil with Nearest
 }
 
 // Stage is one step by which a service looks for places.
@@ -399,5 +400,5 @@ func (d Drain) Over(now time.Time) bool { return !d.Until.IsZero() && !now.Befor
 func (c *Config) At(path string) Pos { return c.positions[path] }
 
 // Hash is 8 hex digits of the content: two servers with the same are configured alike. It
-// covers every key but server and admin, which differ by nature, and the text of the zone files.
+// covers every key but server and admin, which differ by nature, and the files of zones and networks.
 func (c *Config) Hash() string { return c.hash }

@@ -18,8 +18,8 @@ type Source struct {
 	Text []byte
 }
 
-// Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the zone files
-// they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
+// Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the files of
+// zones and networks that they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
 func Load(file string) (*Config, Problems) {
 	sources, problems := gather(file)
 	c, more := Parse(sources...)
@@ -92,11 +92,11 @@ func cause(err error) string {
 }
 
 // Parse reads texts as [Load] reads files: the first as the main file, the rest as drop-ins in order.
-// Zone files are read from disk.
-func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readZoneFile, sources...) }
+// Files of zones and of networks are read from disk.
+func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readNamedFile, sources...) }
 
-// ParseWith is [Parse] with zone files that come from elsewhere: zoneFile gives the text of the file at a path.
-func ParseWith(zoneFile func(path string) (string, error), sources ...Source) (*Config, Problems) {
+// ParseWith is [Parse] with files that come from elsewhere: file gives the text of the one at a path.
+func ParseWith(file func(path string) (string, error), sources ...Source) (*Config, Problems) {
 	root := &node{shape: isNothing}
 	var problems Problems
 	var files []string
@@ -112,8 +112,8 @@ func ParseWith(zoneFile func(path string) (string, error), sources ...Source) (*
 	}
 	c, more := read(root)
 	c.Files = files
-	problems = slices.Concat(problems, more, c.readZoneFiles(zoneFile), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
-	c.hash = fingerprint(root, c.Zones)
+	problems = slices.Concat(problems, more, c.readZoneFiles(file), c.readNetworksFiles(file), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
+	c.hash = fingerprint(root, c)
 	return c, inOrder(problems, c.Files)
 }
 
@@ -128,8 +128,8 @@ func read(root *node) (*Config, Problems) {
 	return c, r.problems
 }
 
-// maxZoneFile bounds the text of one zone file, in bytes.
-const maxZoneFile = 1 << 30
+// maxNamedFile bounds the text of one file that a config names, in bytes.
+const maxNamedFile = 1 << 30
 
 // readZoneFiles brings in the text of every zone file.
 func (c *Config) readZoneFiles(read func(path string) (string, error)) Problems {
@@ -150,7 +150,7 @@ func (c *Config) readZoneFiles(read func(path string) (string, error)) Problems 
 	return problems
 }
 
-func readZoneFile(file string) (string, error) { return readFile(file, maxZoneFile) }
+func readNamedFile(file string) (string, error) { return readFile(file, maxNamedFile) }
 
 // readFile reads a regular file of at most so many bytes.
 func readFile(file string, most int64) (string, error) {

@@ -99,22 +99,24 @@ func notAddrPort(s string) error {
 
 // prefix is a network in its masked form.
 func prefix() form[netip.Prefix] {
-	return parsed("a network such as 192.0.2.0/24", schema{Pattern: prefixPattern}, func(s string) (netip.Prefix, error) {
-		p, err := netip.ParsePrefix(s)
-		if err != nil {
-			if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-				return p, fmt.Errorf("%s lacks a length: write %s for the one address", s, netip.PrefixFrom(a, a.BitLen()))
-			}
-			return p, fmt.Errorf("must be a network such as 192.0.2.0/24, not the text %q", cut(s))
+	return parsed("a network such as 192.0.2.0/24", schema{Pattern: prefixPattern}, parsePrefix)
+}
+
+func parsePrefix(s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+			return p, fmt.Errorf("%s lacks a length: write %s for the one address", s, netip.PrefixFrom(a, a.BitLen()))
 		}
-		if p.Addr().Is4In6() {
-			return p, fmt.Errorf("%s is an IPv4 network in IPv6 form: write it as IPv4", s)
-		}
-		if p != p.Masked() {
-			return p, fmt.Errorf("%s has bits set behind its length: write %s", s, p.Masked())
-		}
-		return p, nil
-	})
+		return p, fmt.Errorf("must be a network such as 192.0.2.0/24, not the text %q", cut(s))
+	}
+	if p.Addr().Is4In6() {
+		return p, fmt.Errorf("%s is an IPv4 network in IPv6 form: write it as IPv4", s)
+	}
+	if p != p.Masked() {
+		return p, fmt.Errorf("%s has bits set behind its length: write %s", s, p.Masked())
+	}
+	return p, nil
 }
 
 // asn is the number of an autonomous system.

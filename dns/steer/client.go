@@ -48,11 +48,17 @@ func (p *Policy) Client(source netip.Addr, subnet Subnet) Client {
 	if embed > 0 && subnet.Prefix.Bits() <= embed {
 		address, embed = subnet.Prefix.Addr(), 0
 	}
-	if bgp.Bogus(address) && !holds(p.networks, address) {
+	if bgp.Bogus(address) && !p.names(address) {
 		return c
 	}
 	c.Address, c.ByECS, c.embed = address, true, embed
 	return c
+}
+
+// names tells whether an address lies in a network that the configuration names.
+func (p *Policy) names(a netip.Addr) bool {
+	n, _ := p.named.Lookup(a)
+	return n == 1
 }
 
 // Scope turns the span of a decision into the scope prefix length of the answer (RFC 7871 section

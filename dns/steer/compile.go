@@ -7,6 +7,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/zone"
+	"gslb/geo/prefix"
 	"gslb/health"
 )
 
@@ -29,6 +30,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c.compilePlaces()
 	c.compilePartners()
 	c.compileMaps()
+	c.compileNamed()
 	c.compileServices()
 	c.compileZones()
 	c.checkShadows()
@@ -73,6 +75,14 @@ func (c *compiler) compileMaps() {
 		}
 		c.policy.maps = append(c.policy.maps, rs)
 	}
+}
+
+func (c *compiler) compileNamed() {
+	var b prefix.Builder
+	for _, p := range c.policy.networks {
+		b.Set(p, 1)
+	}
+	c.policy.named = b.Table()
 }
 
 // list resolves tiers of place names, without those that geography never picks.

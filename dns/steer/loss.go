@@ -79,7 +79,6 @@ func (s *Snapshot) inOrder(clients []Crowd) []Crowd {
 // without gives the snapshot as it is when a place is drained hard for the services that count.
 func (l *losses) without(p placeID) *Snapshot {
 	left := *l.s
-
 	for _, c := range l.services {
 		if i, ok := left.in.Policy.services[c.service].member(p); ok {
 			row := slices.Clone(left.standings.of(c.service))

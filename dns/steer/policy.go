@@ -10,6 +10,7 @@ import (
 	"gslb/bgp/rpki"
 	"gslb/config"
 	"gslb/dns/zone"
+	"gslb/geo/prefix"
 	"gslb/health"
 )
 
@@ -42,6 +43,7 @@ type Policy struct {
 	cookieSecrets []config.CookieSecret
 
 	viewNumbers map[string]int // in views, by the word of the key
+	named       *prefix.Table  // 1 for the addresses in networks
 }
 
 // placeID is a place's index in Policy.places.

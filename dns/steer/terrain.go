@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -92,11 +93,25 @@ func (rs rules) networkPartition() (*prefix.Table, [][]int) {
 			}
 		}
 	}
-	sets := [][]int{nil}
+	sets, numbers := [][]int{nil}, map[string]uint32{"": 0}
 	var b prefix.Builder
-	for p, set := range nest(sorted, func(outer, inner []int) []int { return slices.Concat(inner, outer) }) {
-		b.Set(p, uint32(len(sets)))
-		sets = append(sets, set)
+	union := func(outer, inner []int) []int {
+		all := slices.Concat(inner, outer)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	for p, set := range nest(sorted, union) {
+		var key []byte
+		for _, i := range set {
+			key = binary.AppendUvarint(key, uint64(i))
+		}
+		n, ok := numbers[string(key)]
+		if !ok {
+			n = uint32(len(sets))
+			numbers[string(key)] = n
+			sets = append(sets, set)
+		}
+		b.Set(p, n)
 	}
 	return b.Table(), sets
 }
