@@ -68,13 +68,14 @@ func (d *database) systems() (*prefix.Table, error) {
 	return table, err
 }
 
-// flatten walks the networks and gives each the value of its record. Records are shared by many networks, and read once.
+// flatten walks the networks and gives each the value of its record. Records are shared by many networks, and read once;
+// networks are not kept, so that a database of very many takes little more memory than the table of it.
 //
 // The walk sees every end of the search tree, those without data too, since only by counting them all it is bounded: a
 // tree of n nodes has n+1 ends, and four more copies of those below IPv4 where the file has aliases for it. A forged
 // file whose nodes share children in a row would have 2^128.
 func (d *database) flatten(value func(maxminddb.Result) (uint32, error)) (*prefix.Table, error) {
-	var b prefix.Builder
+	var b prefix.Ordered
 	values := map[uintptr]uint32{}
 	left := 5 * (d.reader.Metadata.NodeCount + 1)
 	for r := range d.reader.Networks(maxminddb.IncludeNetworksWithoutData(), maxminddb.IncludeAliasedNetworks()) {
@@ -96,18 +97,20 @@ func (d *database) flatten(value func(maxminddb.Result) (uint32, error)) (*prefi
 			}
 			values[r.Offset()] = v
 		}
-		set(&b, p, v)
+		if !set(&b, p, v) {
+			return nil, fmt.Errorf("the networks are out of order at %s", p)
+		}
 	}
 	return b.Table(), nil
 }
 
 // set gives a value to a network of a database, in which IPv4 is the block ::/96 of IPv6. The walk gives networks within
 // that block as IPv4 already; one around it covers both families.
-func set(b *prefix.Builder, p netip.Prefix, value uint32) {
-	b.Set(p, value)
+func set(b *prefix.Ordered, p netip.Prefix, value uint32) bool {
 	if p.Addr() == netip.IPv6Unspecified() && p.Bits() <= 96 {
-		b.Set(netip.PrefixFrom(netip.IPv4Unspecified(), 0), value)
+		return b.Set(p, value) && b.Set(netip.PrefixFrom(netip.IPv4Unspecified(), 0), value)
 	}
+	return b.Set(p, value)
 }
 
 // embedsIPv4 reports whether the addresses of p have an IPv4 address inside, by which they are looked up: mapped
