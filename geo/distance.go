@@ -2,15 +2,22 @@ package geo
 
 import "math"
 
-// earthRadius is the mean radius in kilometres.
-const earthRadius = 6371.0088
+// Point is a point of the globe, as the direction to it from the middle: what is needed to find, for very many
+// points, which of some others are nearer.
+type Point struct{ x, y, z float64 }
 
-// Distance is the great-circle distance in kilometres between two points given in degrees. The earth is taken for a
-// sphere, which is wrong by half a percent at most; by the haversine formula it is stable for near points as well.
-func Distance(lat1, lon1, lat2, lon2 float64) float64 {
+// PointAt is the point at these degrees.
+func PointAt(latitude, longitude float64) Point {
 	const degree = math.Pi / 180
-	north := math.Sin((lat2 - lat1) * degree / 2)
-	east := math.Sin((lon2 - lon1) * degree / 2)
-	h := north*north + math.Cos(lat1*degree)*math.Cos(lat2*degree)*east*east
-	return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1))) // rounding may take h above 1 for antipodes
+	sin, cos := math.Sincos(latitude * degree)
+	east, north := math.Sincos(longitude * degree)
+	return Point{cos * north, cos * east, sin}
+}
+
+// Apart grows with the great-circle distance of two points, and is much cheaper than that: it is the square of the
+// straight line between them, with the earth's radius for 1. The earth is taken for a sphere, which is wrong by half a
+// percent at most.
+func (p Point) Apart(q Point) float64 {
+	x, y, z := p.x-q.x, p.y-q.y, p.z-q.z
+	return x*x + y*y + z*z
 }

@@ -46,6 +46,7 @@ type Map struct {
 	table     *prefix.Table
 	ground    *prefix.Ground // of table
 	locations []Location
+	points    []Point // of locations
 }
 
 // NewMap makes a map of networks, of which the longest one that covers an address counts. It has version 1 and the name
@@ -61,7 +62,12 @@ func NewMap(networks iter.Seq2[netip.Prefix, Location]) *Map {
 
 // mapOf is a map with version 1.
 func mapOf(name string, table *prefix.Table, locations []Location) *Map {
-	return &Map{version: 1, name: name, table: table, ground: prefix.NewGround(table), locations: locations}
+	m := &Map{version: 1, name: name, table: table, ground: prefix.NewGround(table), locations: locations}
+	m.points = make([]Point, len(locations))
+	for i, l := range locations {
+		m.points[i] = PointAt(l.Latitude, l.Longitude)
+	}
+	return m
 }
 
 // Version counts the maps of one [Source], from 1.
@@ -81,6 +87,9 @@ func (m *Map) Len() int { return len(m.locations) }
 
 // Location is the location with number i, which must be a value of the table.
 func (m *Map) Location(i uint32) Location { return m.locations[i] }
+
+// Point is where the location with number i is, if it is located.
+func (m *Map) Point(i uint32) Point { return m.points[i] }
 
 // Lookup is the location of an address, the zero Location if nothing is known. It does not allocate.
 func (m *Map) Lookup(a netip.Addr) Location {

@@ -56,7 +56,13 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
+// kilometres is the great-circle distance that belongs to how far two points are apart.
+func kilometres(p, q Point) float64 {
+	const earthRadius = 6371.0088 // mean
+	return 2 * earthRadius * math.Asin(min(1, math.Sqrt(p.Apart(q))/2))
+}
+
+func TestPointsAreAsFarApartAsOnTheGlobe(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
 		lat1, lon1, lat2, lon2 float64
@@ -69,9 +75,10 @@ func TestDistance(t *testing.T) {
 		{"pole to pole", 90, 0, -90, 0, 20015.1},
 		{"antipodes", 37, -122, -37, 58, 20015.1},
 		{"a degree of the equator", 0, 0, 0, 1, 111.195},
+		{"two streets", 55.75, 37.62, 55.7501, 37.62, 0.01112},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Distance(c.lat1, c.lon1, c.lat2, c.lon2)
+			got := kilometres(PointAt(c.lat1, c.lon1), PointAt(c.lat2, c.lon2))
 			if math.Abs(got-c.want) > 0.001*c.want {
 				t.Errorf("%.1f km, want %.1f", got, c.want)
 			}
@@ -79,12 +86,13 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-func TestDistanceIsSymmetricAndAtMostHalfTheGlobe(t *testing.T) {
+func TestApartIsSymmetricAndAtMostTheGlobe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lat1, lat2 := rapid.Float64Range(-90, 90).Draw(t, "lat1"), rapid.Float64Range(-90, 90).Draw(t, "lat2")
-		lon1, lon2 := rapid.Float64Range(-180, 180).Draw(t, "lon1"), rapid.Float64Range(-180, 180).Draw(t, "lon2")
-		there, back := Distance(lat1, lon1, lat2, lon2), Distance(lat2, lon2, lat1, lon1)
-		if math.Abs(there-back) > 1e-6 || !(there >= 0 && there <= math.Pi*earthRadius+1e-6) {
+		point := func() Point {
+			return PointAt(rapid.Float64Range(-90, 90).Draw(t, "latitude"), rapid.Float64Range(-180, 180).Draw(t, "longitude"))
+		}
+		p, q := point(), point()
+		if there, back := p.Apart(q), q.Apart(p); there != back || !(there >= 0 && there <= 4+1e-9) {
 			t.Fatalf("%v there, %v back", there, back)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/zone"
+	"gslb/geo"
 	"gslb/geo/prefix"
 	"gslb/health"
 )
@@ -50,7 +51,7 @@ func (c *compiler) compilePlaces() {
 	for _, p := range c.cfg.Places {
 		c.places[p.Name] = placeID(len(c.policy.places))
 		c.policy.places = append(c.policy.places, place{
-			name: p.Name, located: p.Located, lat: p.Latitude, lon: p.Longitude,
+			name: p.Name, located: p.Located, point: geo.PointAt(p.Latitude, p.Longitude),
 			datacenter: p.Kind == config.Datacenter, partnersOnly: p.PartnersOnly,
 		})
 	}

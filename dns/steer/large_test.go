@@ -154,3 +154,26 @@ func builtinWorld(tb testing.TB) *geo.Map {
 	}
 	return world
 }
+
+// BenchmarkViewOfManyLocations makes the view of three places on a map of 300,000 locations, as one of cities has.
+func BenchmarkViewOfManyLocations(b *testing.B) {
+	w := newWorld(b, `
+datacenters: {msk: {location: [55.75, 37.62]}, fra: {location: [50.11, 8.68]}, nyc: {location: [40.71, -74.01]}}
+services: {www: {steer: [geo], at: {msk: [192.0.2.1], fra: [192.0.2.2], nyc: [192.0.2.3]}}}
+`)
+	w.geo = geo.NewMap(func(yield func(netip.Prefix, geo.Location) bool) {
+		for i := range 300_000 {
+			a := netip.AddrFrom4([4]byte{byte(11 + i>>16), byte(i >> 8), byte(i), 0})
+			l := geo.Location{City: fmt.Sprint(i), Latitude: float64(i%1700)/10 - 85, Longitude: float64(i%3590)/10 - 179, Located: true}
+			if !yield(netip.PrefixFrom(a, 24), l) {
+				return
+			}
+		}
+	})
+	b.ReportAllocs()
+	for b.Loop() {
+		sinkSnapshot = w.snapshot()
+	}
+}
+
+var sinkSnapshot *steer.Snapshot

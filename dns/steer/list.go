@@ -36,6 +36,7 @@ func (l list) has(p placeID) bool {
 type lists struct {
 	all    []list
 	number map[string]uint32
+	key    []byte // scratch
 }
 
 func newLists() *lists {
@@ -44,22 +45,43 @@ func newLists() *lists {
 
 // clone gives numbers that agree with these, and can grow without them.
 func (ls *lists) clone() *lists {
-	return &lists{slices.Clone(ls.all), maps.Clone(ls.number)}
+	return &lists{all: slices.Clone(ls.all), number: maps.Clone(ls.number)}
 }
 
 func (ls *lists) intern(l list) uint32 {
-	var key []byte
+	ls.key = ls.key[:0]
 	for _, tier := range l {
-		key = binary.AppendUvarint(key, uint64(len(tier)))
+		ls.key = binary.AppendUvarint(ls.key, uint64(len(tier)))
 		for _, p := range tier {
-			key = binary.AppendUvarint(key, uint64(p))
+			ls.key = binary.AppendUvarint(ls.key, uint64(p))
 		}
 	}
-	if n, ok := ls.number[string(key)]; ok {
+	if n, ok := ls.number[string(ls.key)]; ok {
 		return n
 	}
+	return ls.add(l)
+}
+
+// internOrder is intern for the list of one place a tier, which is made only if it is new.
+func (ls *lists) internOrder(order []distant) uint32 {
+	ls.key = ls.key[:0]
+	for _, d := range order {
+		ls.key = binary.AppendUvarint(append(ls.key, 1), uint64(d.place))
+	}
+	if n, ok := ls.number[string(ls.key)]; ok {
+		return n
+	}
+	l := make(list, len(order))
+	for i, d := range order {
+		l[i] = []placeID{d.place}
+	}
+	return ls.add(l)
+}
+
+// add numbers a new list, whose key stands in ls.key.
+func (ls *lists) add(l list) uint32 {
 	n := uint32(len(ls.all))
 	ls.all = append(ls.all, l)
-	ls.number[string(key)] = n
+	ls.number[string(ls.key)] = n
 	return n
 }

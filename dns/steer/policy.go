@@ -10,6 +10,7 @@ import (
 	"gslb/bgp/rpki"
 	"gslb/config"
 	"gslb/dns/zone"
+	"gslb/geo"
 	"gslb/geo/prefix"
 	"gslb/health"
 )
@@ -52,7 +53,7 @@ type placeID int32
 type place struct {
 	name         string
 	located      bool
-	lat, lon     float64
+	point        geo.Point // if located
 	datacenter   bool
 	partnersOnly bool
 }

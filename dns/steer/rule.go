@@ -65,24 +65,27 @@ func (r rule) fits(at geo.Location) bool {
 		(r.asn == 0 || r.asn == at.ASN)
 }
 
-// byDistance gives the places one a tier, the nearest first; of equally near ones the one that
-// stands first in the configuration.
-func (p *Policy) byDistance(near []placeID, at geo.Location) list {
-	type far struct {
-		place placeID
-		km    float64
+// ranking orders places by distance, for one point after the other.
+type ranking struct {
+	places []place
+	near   []placeID
+	far    []distant // scratch
+}
+
+type distant struct {
+	place placeID
+	apart float64
+}
+
+// order gives the places, the nearest first; of equally near ones the one that stands first in the
+// configuration. The result is good until the next call.
+func (r *ranking) order(at geo.Point) []distant {
+	r.far = r.far[:0]
+	for _, id := range r.near {
+		r.far = append(r.far, distant{id, at.Apart(r.places[id].point)})
 	}
-	all := make([]far, len(near))
-	for i, id := range near {
-		pl := p.places[id]
-		all[i] = far{id, geo.Distance(at.Latitude, at.Longitude, pl.lat, pl.lon)}
-	}
-	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(a.km, b.km) })
-	l := make(list, len(all))
-	for i, f := range all {
-		l[i] = []placeID{f.place}
-	}
-	return l
+	slices.SortStableFunc(r.far, func(a, b distant) int { return cmp.Compare(a.apart, b.apart) })
+	return r.far
 }
 
 // held gives the indices of the rules whose networks hold an address.

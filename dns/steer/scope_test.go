@@ -244,7 +244,8 @@ func (tw *twin) geoTiers(s twinService, a netip.Addr) [][]string {
 				return p.km < 0 || p.partnersOnly || !slices.Contains(s.at, p.name)
 			})
 			slices.SortStableFunc(near, func(p, q twinPlace) int {
-				return cmp.Compare(geo.Distance(0, at.Longitude, 0, float64(p.km)), geo.Distance(0, at.Longitude, 0, float64(q.km)))
+				here := geo.PointAt(0, at.Longitude)
+				return cmp.Compare(here.Apart(geo.PointAt(0, float64(p.km))), here.Apart(geo.PointAt(0, float64(q.km))))
 			})
 			for _, p := range near {
 				tiers = append(tiers, []string{p.name})

@@ -44,26 +44,25 @@ func (rs rules) terrain(world *geo.Map) *terrain {
 	return t
 }
 
-// spot gives what is known of the addresses with a number.
-func (t *terrain) spot(n uint32) (at geo.Location, held []int) {
-	s := spot{location: n}
-	if t.spots != nil {
-		s = t.spots[n]
+// spot gives a spot by its number.
+func (t *terrain) spot(n uint32) spot {
+	if t.spots == nil {
+		return spot{location: n}
 	}
-	return t.world.Location(s.location), t.sets[s.set]
+	return t.spots[n]
 }
 
 // byGeography cuts by one view of a terrain.
 func (p *Policy) byGeography(v viewKey, t *terrain) *partition {
 	rs := p.maps[v.rules]
-	numbers := newLists()
+	numbers, near := newLists(), ranking{places: p.places, near: v.near}
 	lens := prefix.NewLens(t.ground, func(n uint32) uint32 {
-		at, held := t.spot(n)
-		switch i := rs.first(at, held); {
+		s := t.spot(n)
+		switch i := rs.first(t.world.Location(s.location), t.sets[s.set]); {
 		case i < 0:
 			return 0
 		case rs[i].nearest:
-			return numbers.intern(p.byDistance(v.near, at))
+			return numbers.internOrder(near.order(t.world.Point(s.location)))
 		default:
 			return numbers.intern(rs[i].to)
 		}
