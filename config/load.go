@@ -119,7 +119,7 @@ func ParseWith(file func(path string) (string, error), sources ...Source) (*Conf
 
 // read turns the merged tree into a Config and judges it.
 func read(root *node) (*Config, Problems) {
-	c := &Config{File: root.key.File, positions: map[string]Pos{}}
+	c := &Config{File: root.key.File, positions: make(map[string]Pos, root.count())}
 	root.index(c.positions)
 	r := &reader{main: c.File, spoilt: map[string]bool{}}
 	table().apply(r, root, c)

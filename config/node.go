@@ -91,6 +91,15 @@ func (n *node) rename(path string) {
 	}
 }
 
+// count is the number of nodes of the tree.
+func (n *node) count() int {
+	count := 1
+	for _, c := range n.children {
+		count += c.count()
+	}
+	return count
+}
+
 // index notes where every key and item stands.
 func (n *node) index(positions map[string]Pos) {
 	if _, ok := positions[n.path]; !ok {
