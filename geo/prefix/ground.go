@@ -36,6 +36,9 @@ func NewGround(t *Table) *Ground {
 	return g
 }
 
+// Len is the number of nodes.
+func (g *Ground) Len() int { return len(g.plots) }
+
 // Width is 1 more than the largest value of the table.
 func (g *Ground) Width() int { return int(g.width) }
 

@@ -48,6 +48,9 @@ func (l *Lens) member(m uint32) uint32 {
 	return l.values[m]
 }
 
+// Value is what the lens makes of a value of its ground.
+func (l *Lens) Value(v uint32) uint32 { return l.values[v] }
+
 // Lookup returns the value of address a, and the length of the shortest prefix around a in which every address has that
 // value, as [Table.Lookup] does. It does not allocate.
 func (l *Lens) Lookup(a netip.Addr) (value uint32, span int) {
