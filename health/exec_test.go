@@ -65,12 +65,12 @@ func alive(pid int) bool {
 // behind that holds its output.
 func TestCommandsEndWithTheirChildren(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
-		"hangs":                {`sleep 100 & echo $! >"$1"; wait`, "timeout after 500ms"},
+		"hangs":                {`sleep 100 & echo $! >"$1"; wait`, "timeout after 2s"},
 		"leaves a child":       {`sleep 100 & echo $! >"$1"; exit 0`, ""},
 		"leaves one and fails": {`sleep 100 & echo $! >"$1"; echo no; exit 2`, "critical: no"},
 	} {
 		file := filepath.Join(t.TempDir(), "pid")
-		got := NewOutside().Probe(t.Context(), loopback, Check{Kind: sh(c.script, file), Timeout: 500 * time.Millisecond})
+		got := NewOutside().Probe(t.Context(), loopback, Check{Kind: sh(c.script, file), Timeout: 2 * time.Second})
 		if got.Cause != c.want {
 			t.Errorf("%s: cause %q, want %q", name, got.Cause, c.want)
 		}
