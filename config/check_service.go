@@ -20,6 +20,7 @@ func (k *checker) service(s Service) {
 	}
 	k.minPlaces(path, s)
 	k.sharedAddresses(path, s)
+	k.hosts(path, s)
 }
 
 // member judges a place's part in a service.
@@ -30,8 +31,47 @@ func (k *checker) member(path string, m Member) {
 	if k.given(path + ".check") {
 		k.refer(path+".check", m.Check, k.checks)
 	}
-	if k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Endpoints) && len(m.Endpoints) > 0 {
+	if m.Host == nil && k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Endpoints) && len(m.Endpoints) > 0 {
 		k.error(path+".min_healthy", "%d is more than the number of addresses, %d: the place would never serve", m.MinHealthy.Count, len(m.Endpoints))
+	}
+}
+
+// hosts judges a service whose places are known by name: all of them are, in one way, and one alias can only be
+// given alone.
+func (k *checker) hosts(path string, s Service) {
+	way := func(m Member) string {
+		switch {
+		case m.Host == nil:
+			return "addresses"
+		case m.Host.Port == 0:
+			return "cname"
+		}
+		return "srv"
+	}
+	for _, m := range s.At {
+		at := keyPath(path+".at", m.Place)
+		if first := s.At[0]; way(m) != way(first) && k.sound(at) && k.sound(keyPath(path+".at", first.Place)) {
+			k.error(at, "has %s and %s has %s: all places of a service are given in one way", way(m), first.Place, way(first))
+			return
+		}
+		switch {
+		case m.Host == nil && m.Probe.IsValid():
+			k.error(at+".probe", "is for a member that has a name; an address takes its own, as {address: …, probe: …}")
+		case m.Host != nil && m.Check != "" && !m.Probe.IsValid():
+			k.error(at, "has a check and a name: give probe, the address that is probed")
+		}
+	}
+	if len(s.At) == 0 || s.At[0].Host == nil {
+		return
+	}
+	if s.HTTPS != nil {
+		k.error(path+".https", "is for services with addresses")
+	}
+	if s.AllDown.Mode == AllDownAddresses {
+		k.error(path+".all_down", "must not be addresses: the places of this service are given by name")
+	}
+	if way(s.At[0]) == "cname" && s.Answer != 1 {
+		k.error(path+".answer", "must be 1: a name has one CNAME (RFC 1034 section 3.6.2)")
 	}
 }
 

@@ -314,8 +314,10 @@ type HTTPS struct {
 type Member struct {
 	Place      string
 	Endpoints  []Endpoint
-	Weight     int    // the place's weight where the member gives none
-	Check      string // the service's check where the member gives none
+	Host       *Host      // in place of endpoints; nil: none
+	Probe      netip.Addr // that is probed for the host
+	Weight     int        // the place's weight where the member gives none
+	Check      string     // the service's check where the member gives none
 	MinHealthy Share
 	Ramp       time.Duration // the service's, else the place's, where the member gives none
 }
@@ -324,6 +326,12 @@ type Member struct {
 type Endpoint struct {
 	Address netip.Addr // that clients get
 	Probe   netip.Addr // that is probed: Address unless another is given
+}
+
+// Host is a member that is known by its name rather than by addresses.
+type Host struct {
+	Name string // a domain name, which is absolute with or without a final dot
+	Port uint16 // of a SRV record; 0: the member is given by a CNAME record
 }
 
 // Share is a count or a percentage of a place's endpoints.

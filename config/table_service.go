@@ -79,14 +79,17 @@ const (
 )
 
 func atForm() form[[]Member] {
-	full := object("addresses, weight, check, min_healthy, ramp",
-		key("addresses", "Addresses of the service in this place.", endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints }).required(),
+	full := exactlyOne(object("addresses, cname, srv, probe, weight, check, min_healthy, ramp",
+		key("addresses", "Addresses of the service in this place.", endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints }),
+		key("cname", "A host that the service's name becomes an alias of, in place of addresses.", cnameForm(), func(m *Member) **Host { return &m.Host }),
+		key("srv", "A host and port that SRV questions are answered with, in place of addresses.", srvForm(), func(m *Member) **Host { return &m.Host }),
+		key("probe", "The address that is probed for a member that has a name.", address(), func(m *Member) *netip.Addr { return &m.Probe }),
 		key("weight", "Weight of this place for this service. Default: the place's.", weight(), func(m *Member) *int { return &m.Weight }),
 		key("check", "How these addresses are probed. Default: the service's check.", reference("the name of a check"), func(m *Member) *string { return &m.Check }),
 		key("min_healthy", "With fewer healthy addresses, as a number or a part such as 50%, the place is withdrawn.", share(), func(m *Member) *Share { return &m.MinHealthy }).or("1"),
 		key("ramp", "How long this place takes to get all of its clients back for this service. Default: as the service says.", ramp(),
 			func(m *Member) *time.Duration { return &m.Ramp }),
-	)
+	), "addresses", "cname", "srv")
 	short := part(endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints })
 	member := either(short, full)
 	member.fill = full.fill
@@ -97,6 +100,17 @@ func atForm() form[[]Member] {
 	}
 	at := named("places and their addresses", ownName, func(n *node) Member { return Member{Place: n.name, Weight: noWeight, Ramp: noRamp} }, member)
 	return atLeastOne(at, "names no place: give at least one")
+}
+
+func cnameForm() form[*Host] {
+	return of(domain("the name of a host such as cdn.example.net."), func(name string, to **Host) { *to = &Host{Name: name} })
+}
+
+func srvForm() form[*Host] {
+	return optional(object("target, port",
+		key("target", "The host.", domain("the name of a host such as a.example.net."), func(h *Host) *string { return &h.Name }).required(),
+		key("port", "The port of the service there.", number[uint16](1, 65535), func(h *Host) *uint16 { return &h.Port }).required(),
+	))
 }
 
 // atLeastOne refuses an empty mapping.

@@ -30,6 +30,9 @@ type lookup struct {
 	pointer  *zone.Node // the node whose set points to hosts,
 	pointing zone.RRset // that set,
 	referral bool       // and whether the reply is no use without them
+
+	places [8]*zone.Node // the nodes of hosts that a service's SRV records point to
+	named  int
 }
 
 // forever is the TTL that bounds nothing.
@@ -94,14 +97,9 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 		l.any(name, node)
 		return "", false
 	}
-	if node.Service >= 0 && (l.q.rrtype == dns.TypeA || l.q.rrtype == dns.TypeAAAA) {
-		l.steer(name, node.Service)
-		return "", false
-	}
-	if node.Service >= 0 && l.q.rrtype == dns.TypeHTTPS {
-		if binding := l.s.Policy().Service(node.Service).HTTPS(); binding != nil {
-			l.bind(name, node.Service, binding)
-			return "", false
+	if node.Service >= 0 {
+		if next, more, given := l.serve(name, node.Service); given {
+			return next, more
 		}
 	}
 	if set, ok := node.Set(l.q.rrtype); ok {
@@ -123,11 +121,75 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 	return "", false
 }
 
+// serve answers from a service, if that gives records of the type that is asked for.
+func (l *lookup) serve(name zone.Name, service int) (next zone.Name, more, given bool) {
+	svc := l.s.Policy().Service(service)
+	switch rrtype := l.q.rrtype; svc.Gives() {
+	case dns.TypeCNAME:
+		next, more = l.alias(name, service)
+		return next, more && rrtype != dns.TypeCNAME, true
+	case dns.TypeSRV:
+		if rrtype != dns.TypeSRV {
+			return "", false, false
+		}
+		l.locate(name, service)
+	default:
+		switch {
+		case rrtype == dns.TypeA:
+			l.steer(name, service, steer.IPv4)
+		case rrtype == dns.TypeAAAA:
+			l.steer(name, service, steer.IPv6)
+		case rrtype == dns.TypeHTTPS && svc.HTTPS() != nil:
+			l.bind(name, service, svc.HTTPS())
+		default:
+			return "", false, false
+		}
+	}
+	return "", false, true
+}
+
+// hostsOf gives the hosts that this client gets from a service whose places are known by name, and their TTL.
+func (l *lookup) hostsOf(service int, room []steer.Host) ([]steer.Host, uint32) {
+	d, ok := l.decide(service, steer.IPv4) // by which such a service is judged
+	if !ok {
+		return nil, 0
+	}
+	hosts := d.Hosts(l.s, service, room)
+	if len(hosts) == 0 {
+		l.deny(d.TTL)
+	}
+	return hosts, d.TTL
+}
+
+// alias answers from a service that makes the name an alias of the place that this client gets.
+func (l *lookup) alias(name zone.Name, service int) (next zone.Name, more bool) {
+	var room [1]steer.Host
+	hosts, ttl := l.hostsOf(service, room[:0])
+	if len(hosts) == 0 {
+		return "", false
+	}
+	l.w.alias(name, hosts[0].Name, ttl)
+	return hosts[0].Name, true
+}
+
+// locate answers from a service with SRV records, and adds the addresses of their hosts as far as the zone has them.
+func (l *lookup) locate(name zone.Name, service int) {
+	var room [config.MaxAddresses]steer.Host
+	hosts, ttl := l.hostsOf(service, room[:0])
+	for _, h := range hosts {
+		l.w.location(name, ttl, h)
+		if m := l.z.Find(h.Name); m.Kind == zone.Exact && l.named < len(l.places) {
+			l.places[l.named] = m.Node
+			l.named++
+		}
+	}
+}
+
 // decide asks for the places of this client, in one family. It gives false when the service wants to fail.
 func (l *lookup) decide(service int, family steer.Family) (d steer.Decision, ok bool) {
 	l.client = l.s.Client(l.req.Source, l.q.subnet)
 	d = steer.Decide(l.s, steer.Query{Service: service, Client: l.client, Family: family, Seed: l.req.Seed, Now: l.req.Now})
-	l.service, l.placed, l.span = service, d.Placed, d.Span
+	l.service, l.placed, l.span = service, d.Placed, max(l.span, d.Span)
 	if d.Placed == steer.PlacedAllDown {
 		l.extended = edeAllDown
 	}
@@ -159,11 +221,7 @@ func (l *lookup) bind(name zone.Name, service int, binding *steer.Binding) {
 }
 
 // steer answers from a service: the addresses that this client gets.
-func (l *lookup) steer(name zone.Name, service int) {
-	family := steer.IPv4
-	if l.q.rrtype == dns.TypeAAAA {
-		family = steer.IPv6
-	}
+func (l *lookup) steer(name zone.Name, service int, family steer.Family) {
 	d, ok := l.decide(service, family)
 	if !ok {
 		return

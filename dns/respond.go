@@ -189,13 +189,17 @@ func (l *lookup) finish() {
 // hosts adds the addresses of the hosts that the answer or referral points to. A referral cannot do
 // without them (RFC 9471); elsewhere they only save a question, and are left out when they do not fit.
 func (l *lookup) hosts() {
-	if l.pointing.Type == 0 || l.w.over {
+	if l.pointing.Type == 0 && l.named == 0 || l.w.over {
 		return
 	}
 	var room [16]*zone.Node
+	hosts := l.places[:l.named]
+	if l.named == 0 {
+		hosts = l.z.Hosts(l.pointer, l.pointing, room[:0])
+	}
 	l.w.at = additional
 	before := l.w.mark()
-	for _, host := range l.z.Hosts(l.pointer, l.pointing, room[:0]) {
+	for _, host := range hosts {
 		for _, t := range [...]uint16{dns.TypeA, dns.TypeAAAA} {
 			if set, ok := host.Set(t); ok {
 				l.w.set(l.z, host.Name(), set, set.TTL)

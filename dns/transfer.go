@@ -43,7 +43,8 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 		return nil
 	}
 	return func(yield func([]byte) bool) {
-		t := transfer{s: s, z: z, req: req, q: q, signature: g, yield: yield}
+		asker := &Worker{responder: r, tally: newCounts().tally()} // whose questions nobody counts
+		t := transfer{s: s, z: z, req: req, q: q, worker: asker, signature: g, yield: yield}
 		t.run()
 	}
 }
@@ -76,6 +77,7 @@ type transfer struct {
 	z         *zone.Zone
 	req       Request
 	q         *query
+	worker    *Worker
 	signature *signature // nil: the request was not signed
 	yield     func([]byte) bool
 
@@ -123,30 +125,32 @@ func (t *transfer) has(soa dns.RR) bool {
 	return ok && int32(theirs.Serial-soa.(*dns.SOA).Serial) >= 0 // serial arithmetic (RFC 1982)
 }
 
-// service is the records of a service's name, as the asker would get them now.
+// serviceTypes are the types of record that services give.
+var serviceTypes = [...]uint16{dns.TypeA, dns.TypeAAAA, dns.TypeHTTPS, dns.TypeCNAME, dns.TypeSRV}
+
+// service is the records of a service's name, as the asker would get them now: the answers to its questions.
 func (t *transfer) service(node *zone.Node) []dns.RR {
-	client := t.s.Client(t.req.Source, steer.Subnet{})
 	var records []dns.RR
-	for _, family := range [...]steer.Family{steer.IPv4, steer.IPv6} {
-		d := steer.Decide(t.s, steer.Query{Service: node.Service, Client: client, Family: family, Seed: t.req.Seed, Now: t.req.Now})
-		if d.Servfail {
+	for _, rrtype := range serviceTypes {
+		ask := new(dns.Msg)
+		ask.SetQuestion(node.Name().String(), rrtype)
+		packet, err := ask.Pack()
+		if err != nil {
 			continue
 		}
-		for _, a := range d.Addresses(t.s, node.Service, nil) {
-			records = append(records, addressRecord(node.Name(), a, d.TTL))
+		req := t.req
+		req.Packet = packet
+		reply := new(dns.Msg)
+		if reply.Unpack(t.worker.Respond(t.s, req, nil)) != nil {
+			continue
+		}
+		for _, rr := range reply.Answer {
+			if rr.Header().Rrtype == rrtype && rr.Header().Name == ask.Question[0].Name {
+				records = append(records, rr)
+			}
 		}
 	}
 	return records
-}
-
-func addressRecord(owner zone.Name, a netip.Addr, ttl uint32) dns.RR {
-	hdr := dns.RR_Header{Name: owner.String(), Class: dns.ClassINET, Ttl: ttl}
-	if a.Is4() {
-		hdr.Rrtype = dns.TypeA
-		return &dns.A{Hdr: hdr, A: a.AsSlice()}
-	}
-	hdr.Rrtype = dns.TypeAAAA
-	return &dns.AAAA{Hdr: hdr, AAAA: a.AsSlice()}
 }
 
 // add puts records into the message, and sends it when it is full.

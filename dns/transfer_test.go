@@ -63,7 +63,8 @@ func TestTransferGivesTheWholeZone(t *testing.T) {
 	}
 	for _, want := range []string{
 		"ns1.ok.test. 3600 IN A 192.0.2.53", "www.ok.test. 300 IN A 192.0.2.1", "www.ok.test. 300 IN AAAA 2001:db8::1",
-		"*.vid.ok.test. 20 IN A 192.0.2.1", "ok.test. 3600 IN NS ns1.ok.test.", "ns.child.ok.test. 3600 IN A 192.0.2.99",
+		"*.vid.ok.test. 20 IN A 192.0.2.1", "led.ok.test. 40 IN CNAME cdn.example.", "_sip._udp.ok.test. 60 IN SRV 0 100 5061 b.example.",
+		"cdn.ok.test. 20 IN HTTPS 1 . alpn=\"h3,h2\" port=\"8443\" ipv4hint=\"192.0.2.1\"", "ok.test. 3600 IN NS ns1.ok.test.", "ns.child.ok.test. 3600 IN A 192.0.2.99",
 		"*.wild.ok.test. 3600 IN TXT \"wild\"", "old.ok.test. 3600 IN DNAME new.ok.test.",
 	} {
 		if !slices.Contains(all, want) {

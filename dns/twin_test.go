@@ -110,8 +110,14 @@ func (w *twin) step(name zone.Name) (zone.Name, bool) {
 		return w.redirect(name, match)
 	}
 	node := match.Node
+	gives := uint16(0)
+	if node.Service >= 0 {
+		gives = w.s.Policy().Service(node.Service).Gives()
+	}
 	switch own := w.records(node, w.q.Qtype, name); {
-	case node.Service >= 0 && (w.q.Qtype == mdns.TypeA || w.q.Qtype == mdns.TypeAAAA):
+	case gives == mdns.TypeCNAME, gives == mdns.TypeSRV && w.q.Qtype == mdns.TypeSRV:
+		return w.hosted(name, node.Service)
+	case gives == mdns.TypeA && (w.q.Qtype == mdns.TypeA || w.q.Qtype == mdns.TypeAAAA):
 		w.decide(name, node.Service)
 	case node.Service >= 0 && w.q.Qtype == mdns.TypeHTTPS && w.s.Policy().Service(node.Service).HTTPS() != nil:
 		w.bind(name, node.Service)
@@ -150,7 +156,7 @@ func (w *twin) decide(name zone.Name, service int) {
 		family, rrtype = steer.IPv6, "AAAA"
 	}
 	d := steer.Decide(w.s, steer.Query{Service: service, Client: w.client, Family: family, Seed: w.seed})
-	w.span = d.Span
+	w.span = max(w.span, d.Span)
 	if d.Placed == steer.PlacedAllDown {
 		w.ede = &mdns.EDNS0_EDE{ExtraText: "no place of this service is healthy"}
 	}
@@ -165,6 +171,26 @@ func (w *twin) decide(name zone.Name, service int) {
 		}
 		w.m.Answer = append(w.m.Answer, rr)
 	}
+}
+
+// hosted answers from a service whose places are known by name.
+func (w *twin) hosted(name zone.Name, service int) (zone.Name, bool) {
+	d := steer.Decide(w.s, steer.Query{Service: service, Client: w.client, Seed: w.seed})
+	w.span = max(w.span, d.Span)
+	var pointing []mdns.RR
+	for _, h := range d.Hosts(w.s, service, nil) {
+		hdr := mdns.RR_Header{Name: name.String(), Class: mdns.ClassINET, Ttl: d.TTL}
+		if h.Port == 0 {
+			hdr.Rrtype = mdns.TypeCNAME
+			w.m.Answer = append(w.m.Answer, &mdns.CNAME{Hdr: hdr, Target: h.Name.String()})
+			return h.Name, w.q.Qtype != mdns.TypeCNAME
+		}
+		hdr.Rrtype = mdns.TypeSRV
+		pointing = append(pointing, &mdns.SRV{Hdr: hdr, Weight: h.Weight, Port: h.Port, Target: h.Name.String()})
+	}
+	w.m.Answer = append(w.m.Answer, pointing...)
+	w.point(pointing)
+	return "", false
 }
 
 // bind makes the HTTPS record out of the answers to the questions for addresses.

@@ -29,6 +29,9 @@ services:
   four: {steer: [datacenters], https: {alpn: [h2]}, at: {a: [192.0.2.4]}}
   cdn:  {ttl: 20, https: {alpn: [h3, h2], port: 8443}, at: {a: [192.0.2.1], s: [198.51.100.1, 198.51.100.2]}}
   dead: {steer: [datacenters], https: {alpn: [h2]}, all_down: [192.0.2.66], at: {a: [192.0.2.6]}}
+  away: {steer: [partners, datacenters], ttl: 40, at: {a: {cname: cdn.example.}, s: {cname: NS1.ok.test.}}}
+  inner: {steer: [datacenters], at: {a: {cname: www.ok.test}}}
+  sip: {steer: [datacenters], answer: all, at: {a: {srv: {target: ns1.ok.test, port: 5060}, weight: 7}, b: {srv: {target: b.example, port: 5061}}}}
   many: {steer: [datacenters], answer: all, max_addresses: 32, at: {a: [MANY]}}
 drains: [{target: a, service: dead, hard: true}]
 zones:
@@ -66,7 +69,7 @@ zones:
       x.new    A     192.0.2.77
       big      TXT   BIG
       www      TXT   "beside the service"
-    services: {www: web, "@": web, four: four, cdn: cdn, many: many, dead: dead, "*.vid": cdn}
+    services: {www: web, "@": web, four: four, cdn: cdn, many: many, dead: dead, led: away, "*.led": away, inner: inner, _sip._udp: sip, "*.vid": cdn}
   sub.ok.test:
     ns: [ns.example.]
     records: "host A 192.0.2.88"

@@ -172,6 +172,19 @@ func (w *writer) alias(owner, target zone.Name, ttl uint32) {
 	binary.BigEndian.PutUint16(w.b[length:], uint16(len(w.b)-length-2))
 }
 
+// location writes a SRV record, whose name is never compressed (RFC 2782).
+func (w *writer) location(owner zone.Name, ttl uint32, h steer.Host) {
+	if !w.fits(len(owner) + fixed + 6 + len(h.Name)) {
+		return
+	}
+	w.record(owner, dns.TypeSRV, dns.ClassINET, ttl)
+	w.b = binary.BigEndian.AppendUint16(w.b, uint16(6+len(h.Name)))
+	w.b = binary.BigEndian.AppendUint16(w.b, 0) // the places of an answer are equals
+	w.b = binary.BigEndian.AppendUint16(w.b, h.Weight)
+	w.b = binary.BigEndian.AppendUint16(w.b, h.Port)
+	w.b = append(w.b, h.Name...)
+}
+
 // binding writes an HTTPS record in service mode, for its owner, with its parameters in the order of their keys
 // (RFC 9460 section 2.2).
 func (w *writer) binding(owner zone.Name, ttl uint32, b *steer.Binding, ipv4, ipv6 []netip.Addr) {

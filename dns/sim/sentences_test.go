@@ -53,6 +53,8 @@ var sentences = []sentence{
 	{"verdicts.b", "without stored state the sockets open when every endpoint has had its first result, at most the longest timeout"},
 	{"verdicts.c", "a changed check keeps the verdict and starts an empty window, so a bad edit needs fall failures"},
 	{"verdicts.d", "after a restart a window older than itself is emptied; withdrawn stays withdrawn and owes rise"},
+	{"members.a", "a place given by a name makes the service's name an alias, checked by its probe address and steered like addresses"},
+	{"members.b", "places given by host and port answer SRV questions, with their weights"},
 	{"verdicts.e", "identical probes (same address and check) run once"},
 	{"verdicts.f", "an endpoint is probed by its probe address where it has one, and answered by its own"},
 	{"rule.a", "withdrawn when fall of the last window checks failed"},

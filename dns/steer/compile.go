@@ -34,6 +34,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c.compileNamed()
 	c.compileServices()
 	c.compileZones()
+	c.warnForeign()
 	c.checkShadows()
 	return c.policy, c.problems
 }
@@ -139,13 +140,19 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 			svc.https.ALPN = append(append(svc.https.ALPN, byte(len(protocol))), protocol...)
 		}
 	}
+	svc.gives = zone.TypeA
 	for _, m := range s.At {
 		p, ok := c.places[m.Place]
 		if !ok {
 			continue
 		}
-		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(len(m.Endpoints)), ramp: m.Ramp}
-		for _, e := range m.Endpoints {
+		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(max(1, len(m.Endpoints))), ramp: m.Ramp}
+		endpoints := m.Endpoints
+		if m.Host != nil {
+			mem.host, endpoints = hostOf(m.Host), []config.Endpoint{{Address: unaddressed, Probe: m.Probe}}
+			svc.gives = mem.host.rrtype()
+		}
+		for _, e := range endpoints {
 			mem.endpoints = append(mem.endpoints, endpoint{address: e.Address, target: c.target(e.Probe, checks[m.Check])})
 			mem.all[familyOf(e.Address)] = append(mem.all[familyOf(e.Address)], e.Address)
 			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()
@@ -201,12 +208,18 @@ func (c *compiler) problem(path, message string) {
 	c.problems = append(c.problems, config.Problem{Pos: c.cfg.At(path), Path: path, Message: message})
 }
 
-// gives is the record types that the service's name answers by itself.
-func (svc *Service) gives() []uint16 {
-	if svc.https != nil {
-		return []uint16{zone.TypeA, zone.TypeAAAA, zone.TypeHTTPS}
+// warnForeign warns of aliases that lead to names of other servers: what those answer is not bound to the block that
+// the alias is for.
+func (c *compiler) warnForeign() {
+	for i := range c.policy.services {
+		if names := c.policy.foreign(&c.policy.services[i]); names != "" {
+			path := "services." + c.policy.services[i].name + ".at"
+			c.problems = append(c.problems, config.Problem{
+				Pos: c.cfg.At(path), Path: path, Warning: true,
+				Message: "leads to names of other servers (" + names + "): the client subnet's scope of the alias does not follow it there",
+			})
+		}
 	}
-	return []uint16{zone.TypeA, zone.TypeAAAA}
 }
 
 func (c *compiler) compileZones() {
@@ -225,7 +238,9 @@ func (c *compiler) compileZones() {
 		}
 		for _, s := range z.Services {
 			if i, ok := c.services[s.Service]; ok {
-				spec.Services = append(spec.Services, zone.ServiceName{Name: s.Name, Service: i, Pinned: s.Service, Gives: c.policy.services[i].gives()})
+				spec.Services = append(spec.Services, zone.ServiceName{
+					Name: s.Name, Service: i, Pinned: s.Service, Gives: c.policy.services[i].types(), Alias: c.policy.services[i].gives == zone.TypeCNAME,
+				})
 			}
 		}
 		built, problems := zone.Build(spec)

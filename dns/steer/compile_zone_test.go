@@ -52,3 +52,32 @@ func TestTransferredZoneNeedsAWrittenSerial(t *testing.T) {
 		})
 	}
 }
+
+func TestServiceOfAliasesStandsAlone(t *testing.T) {
+	const text = `
+datacenters: {dc: {}}
+services:
+  led: {at: {dc: {cname: host.ok.test}}}
+  sip: {at: {dc: {srv: {target: host.ok.test, port: 1}}}}
+zones:
+  ok.test:
+    ns: [ns.example.]
+    records: |
+      host A   192.0.2.1
+      www  TXT "beside"
+      _sip TXT "beside"
+      _sip SRV 1 2 3 host
+    services: {www: led, "@": led, fine: led, _sip: sip}
+`
+	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(text)})
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	_, problems = steer.Compile(cfg)
+	const want = `gslb.yaml:11:7: zones.ok.test: www.ok.test. TXT stands beside a service (key services.www) that makes the name an alias, which stands alone (RFC 1034 section 3.6.2)
+gslb.yaml:13:7: zones.ok.test: _sip.ok.test. SRV stands beside a service (key services._sip), which gives the name's records itself
+gslb.yaml:14:26: zones.ok.test.services.@: ok.test. is the zone itself, which cannot be an alias (RFC 1034 section 3.6.2)`
+	if err := problems.Err(); err == nil || err.Error() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", err, want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb/config"
+	"gslb/dns/zone"
 )
 
 // Query is what a decision is made on.
@@ -163,6 +164,9 @@ func (d *Decision) even(s *Snapshot, service int) int {
 func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.Addr {
 	start := len(to)
 	svc, standings := &s.in.Policy.services[service], s.standings.of(service)
+	if svc.gives != zone.TypeA {
+		return to // see Hosts
+	}
 	for _, i := range d.chosen[:d.n] {
 		to = append(to, d.mode.addresses(&standings[i], d.family)...)
 	}
@@ -176,7 +180,7 @@ func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.
 }
 
 // rotate turns the addresses so that each is the first equally often.
-func rotate(a []netip.Addr, turn uint64) {
+func rotate[T any](a []T, turn uint64) {
 	if len(a) < 2 {
 		return
 	}

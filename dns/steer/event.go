@@ -149,7 +149,8 @@ func diffEndpoints(old, now *Snapshot, services []int) []Event {
 	var events []Event
 	told := map[string]bool{}
 	for _, i := range services {
-		for _, m := range now.in.Policy.services[i].members {
+		for j := range now.in.Policy.services[i].members {
+			m := &now.in.Policy.services[i].members[j]
 			for _, ep := range m.endpoints {
 				text, known := turns[ep.target]
 				if !known {
@@ -160,8 +161,8 @@ func diffEndpoints(old, now *Snapshot, services []int) []Event {
 				if text == "" {
 					continue
 				}
-				event := now.endpointEvent(m.place, ep, text)
-				if id := event.Text + ep.address.String(); !told[id] {
+				event := now.endpointEvent(m, ep, text)
+				if id := event.Text + m.shown(ep); !told[id] {
 					told[id] = true
 					events = append(events, event)
 				}
@@ -171,10 +172,10 @@ func diffEndpoints(old, now *Snapshot, services []int) []Event {
 	return events
 }
 
-func (s *Snapshot) endpointEvent(at placeID, ep endpoint, what string) Event {
-	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[at].name
+func (s *Snapshot) endpointEvent(m *member, ep endpoint, what string) Event {
+	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[m.place].name
 	state := s.in.Health.Endpoint(target.Key())
-	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", ep.address.String())}
+	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", m.shown(ep))}
 	if probe, ok := s.in.Policy.probe(ep); ok {
 		attrs = append(attrs, slog.String("probe", probe.String()))
 	}

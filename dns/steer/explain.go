@@ -166,6 +166,9 @@ func (e *explainer) answer() string {
 		if e.q.Only.without(Family(f)) {
 			continue
 		}
+		for _, h := range e.decisions[f].Hosts(e.s, e.service, nil) {
+			words = append(words, h.String())
+		}
 		for _, a := range e.decisions[f].Addresses(e.s, e.service, nil) {
 			words = append(words, a.String())
 		}
@@ -343,7 +346,7 @@ func (e *explainer) addEndpoint(l *Line, member int) {
 		if state.Serving() && state.Failed == 0 || words != nil && !worse(state, worst) {
 			continue
 		}
-		worst, words = state, e.endpointWords(ep, state, check)
+		worst, words = state, e.endpointWords(m, ep, state, check)
 	}
 	*l = append(*l, words...)
 }
@@ -360,8 +363,8 @@ func worse(a, b health.Endpoint) bool {
 	return a.Failed > b.Failed
 }
 
-func (e *explainer) endpointWords(ep endpoint, state health.Endpoint, check health.Check) Line {
-	words := Line{{"endpoint", ep.address.String()}}
+func (e *explainer) endpointWords(m *member, ep endpoint, state health.Endpoint, check health.Check) Line {
+	words := Line{{"endpoint", m.shown(ep)}}
 	if probe, ok := e.s.in.Policy.probe(ep); ok {
 		words.add("probe", probe.String())
 	}

@@ -78,7 +78,7 @@ func (s *Snapshot) placeView(m *member, st *standing) PlaceView {
 		view.Drain = &DrainView{Reason: st.drain.Reason, By: st.drain.By, Until: st.drain.Until, Hard: st.hard}
 	}
 	for _, e := range m.endpoints {
-		view.Endpoints = append(view.Endpoints, s.endpointView(e))
+		view.Endpoints = append(view.Endpoints, s.endpointView(m, e))
 	}
 	return view
 }
@@ -96,8 +96,8 @@ func (st *standing) word() string {
 	return "serving"
 }
 
-func (s *Snapshot) endpointView(e endpoint) EndpointView {
-	view := EndpointView{Address: e.address.String(), Verdict: health.Up.String()}
+func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
+	view := EndpointView{Address: m.shown(e), Verdict: health.Up.String()}
 	if e.target < 0 {
 		return view
 	}

@@ -75,6 +75,7 @@ type Service struct {
 	pick         config.Pick
 	allDown      config.AllDown
 	maxAddresses int
+	gives        uint16    // the type of record that its places are given by: A (and AAAA), CNAME or SRV
 	https        *Binding  // nil: no HTTPS records
 	members      []member  // sorted by place
 	at           []placeID // those of members
@@ -105,6 +106,7 @@ type member struct {
 	seed       uint64 // of the place's name, for rendezvous hashing
 	weight     uint64
 	minHealthy int
+	host       *Host         // that is given in place of addresses; nil: none
 	ramp       time.Duration // 0: it gets all of its clients back at once
 	endpoints  []endpoint
 	all        [2][]netip.Addr // their addresses by family

@@ -11,6 +11,8 @@ const (
 	TypeA     = dns.TypeA
 	TypeAAAA  = dns.TypeAAAA
 	TypeHTTPS = dns.TypeHTTPS
+	TypeCNAME = dns.TypeCNAME
+	TypeSRV   = dns.TypeSRV
 )
 
 // TypeWord names a record type, as "MX" or "TYPE65534" (RFC 3597 section 5).

@@ -49,9 +49,12 @@ type ServiceName struct {
 	Service int
 	// Pinned is the service's own name; it is part of the automatic serial.
 	Pinned string
-	// Gives are the record types that the service answers itself, A and AAAA: records of these
-	// types beside it are a mistake.
+	// Gives are the record types that the service answers itself, such as A and AAAA: records of
+	// these types beside it are a mistake.
 	Gives []uint16
+	// Alias says that the service makes the name an alias: nothing may stand beside it, and it
+	// cannot be at the apex (RFC 1034 section 3.6.2).
+	Alias bool
 }
 
 // Problem is a mistake in a [Spec] and where it stands.

@@ -187,10 +187,18 @@ func (v *verifier) service(p place) {
 	}
 	s := v.spec.Services[p.draft.service]
 	at := inKey("services." + s.Name)
+	if s.Alias && p.name() == v.origin {
+		v.errorf(at, "%s is the zone itself, which cannot be an alias (RFC 1034 section 3.6.2)", p.name())
+	}
 	for _, r := range p.records {
-		if r.rrtype == dns.TypeCNAME || slices.Contains(s.Gives, r.rrtype) {
-			v.errorf(r.at, "%s %s stands beside a service (key %s), which gives the name's addresses itself",
+		if s.Alias && p.name() != v.origin {
+			v.errorf(r.at, "%s %s stands beside a service (key %s) that makes the name an alias, which stands alone (RFC 1034 section 3.6.2)",
 				p.name(), dns.Type(r.rrtype), at.key)
+			continue
+		}
+		if r.rrtype == dns.TypeCNAME || slices.Contains(s.Gives, r.rrtype) {
+			v.errorf(r.at, "%s %s stands beside a service (key %s), which gives the name's %s itself",
+				p.name(), dns.Type(r.rrtype), at.key, s.given())
 		}
 	}
 	over := p.node.over
@@ -202,4 +210,12 @@ func (v *verifier) service(p place) {
 		what = "is hidden by the delegation of"
 	}
 	v.errorf(at, "%s %s %s (%s): the service would never be asked for", p.name(), what, over.name, v.there(v.hider(over), at))
+}
+
+// given is in words what a service gives.
+func (s ServiceName) given() string {
+	if slices.Contains(s.Gives, dns.TypeA) {
+		return "addresses"
+	}
+	return "records"
 }
