@@ -38,8 +38,20 @@ type Server struct {
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 
+	RateLimit *RateLimit // nil: replies are not limited
+
 	TSIGFile string // path of the file of keys; empty: no request can be signed
 	TSIGKeys []TSIGKey
+}
+
+// RateLimit bounds the replies over UDP that one block of clients gets, in replies a second of one class; 0 is no bound.
+type RateLimit struct {
+	Answers int // for one name, type and client subnet
+	Denials int // that names do not exist, for one zone
+	Errors  int // of one kind
+	Slip    int // of what is held back, one in so many goes out cut, so that real clients come by TCP; 0: none
+	DryRun  bool
+	Exempt  []netip.Prefix
 }
 
 // Admin says where the operator's HTTP door is.

@@ -31,7 +31,7 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys",
+	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
@@ -45,7 +45,22 @@ func serverForm() form[Server] {
 			filePath("the path of a file"), func(s *Server) *string { return &s.CookieFile }),
 		key("tsig_keys", "File of keys that requests can be signed with (RFC 8945), as tsig-keygen prints them.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.TSIGFile }),
+		key("rate_limit", "Bound the replies over UDP that one block of clients (/24 or /56) gets, against the abuse of this server for floods. Default: no bound.", rateLimitForm(),
+			func(s *Server) **RateLimit { return &s.RateLimit }),
 	)
+}
+
+// rateLimitForm keeps nil where the key is not given.
+func rateLimitForm() form[*RateLimit] {
+	rate := number[int](0, 1_000_000)
+	return optional(object("answers, denials, errors, slip, exempt, dry_run",
+		key("answers", "Answers a second for one name, type and client subnet; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Answers }).or("1000"),
+		key("denials", "Denials a second that names of one zone exist; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Denials }).or("250"),
+		key("errors", "Errors a second of one kind, such as REFUSED; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Errors }).or("250"),
+		key("slip", "Of the replies that are held back one in so many goes out cut to its question, so that real clients ask by TCP; 0: none.", number[int](0, 10), func(l *RateLimit) *int { return &l.Slip }).or("2"),
+		key("exempt", "Networks that are not bound. Nor are clients with a valid cookie.", setOf("networks", 0, prefix()), func(l *RateLimit) *[]netip.Prefix { return &l.Exempt }),
+		key("dry_run", "Only count what would be held back.", boolean(), func(l *RateLimit) *bool { return &l.DryRun }).or("false"),
+	))
 }
 
 func adminForm() form[Admin] {

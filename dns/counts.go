@@ -43,6 +43,7 @@ type tally struct {
 	counts  *Counts
 	queries [2]atomic.Uint64 // UDP, TCP
 	silent  atomic.Uint64    // packets that got no answer
+	limited [spared + 1]atomic.Uint64
 	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64
 
 	// The services of one configuration are counted by their index: its number, their names, and the counters
@@ -65,8 +66,14 @@ func (t *tally) dropped(stream bool) {
 	t.silent.Add(1)
 }
 
-func (t *tally) answered(s *steer.Snapshot, stream bool, a *answer) {
+func (t *tally) answered(s *steer.Snapshot, stream bool, a *answer, f fate) {
 	t.queries[transport(stream)].Add(1)
+	if f != sent {
+		t.limited[f].Add(1)
+	}
+	if f == dropped {
+		return
+	}
 	t.rcodes[a.rcode].Add(1)
 	if a.service < 0 {
 		return
@@ -119,6 +126,18 @@ func (c *Counts) Queries() (udp, tcp uint64) {
 // Silent gives the packets that got no answer, since they were no requests.
 func (c *Counts) Silent() uint64 {
 	return c.sum(func(t *tally) *atomic.Uint64 { return &t.silent })
+}
+
+// Limited gives the replies that were too many for their clients, by what became of them: slipped, dropped, or, in a
+// dry run, spared.
+func (c *Counts) Limited() iter.Seq2[string, uint64] {
+	return func(yield func(string, uint64) bool) {
+		for f, word := range map[fate]string{slipped: "slipped", dropped: "dropped", spared: "spared"} {
+			if !yield(word, c.sum(func(t *tally) *atomic.Uint64 { return &t.limited[f] })) {
+				return
+			}
+		}
+	}
 }
 
 // Rcodes gives the answers by RCODE, those that occurred.

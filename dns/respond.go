@@ -27,6 +27,7 @@ type Responder struct {
 	host    string
 	version string
 	secret  [1]config.CookieSecret // of cookies, where the policy gives none
+	limiter *limiter
 	Counts  *Counts
 
 	mu   sync.Mutex
@@ -36,7 +37,7 @@ type Responder struct {
 // NewResponder makes a responder that tells its name to who asks by NSID (RFC 5001) or hostname.bind,
 // and its version to who asks for version.bind. The host's name is used where the policy gives none.
 func NewResponder(host, version string) *Responder {
-	return &Responder{host: host, version: version, secret: [1]config.CookieSecret{newSecret()}, Counts: newCounts()}
+	return &Responder{host: host, version: version, secret: [1]config.CookieSecret{newSecret()}, limiter: newLimiter(), Counts: newCounts()}
 }
 
 // Respond answers one request from one snapshot. It appends the reply to a buffer, and gives that back as it
@@ -107,9 +108,14 @@ func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) [
 	case rcode == dns.RcodeSuccess:
 		l.resolve()
 	}
+	fate := w.responder.limiter.judge(l, s.Policy().RateLimit())
+	l.w.over = l.w.over || fate == slipped
 	l.finish()
-	w.tally.answered(s, req.Stream, &l.answer)
+	w.tally.answered(s, req.Stream, &l.answer, fate)
 	reply := l.w.b
+	if fate == dropped {
+		reply = to
+	}
 	*l = lookup{} // an idle worker must not keep a snapshot alive
 	return reply
 }

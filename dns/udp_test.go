@@ -12,7 +12,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gslb/bgp"
+	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/geo"
+	"gslb/health"
 )
 
 func TestAnswersAreNotBoundToTheInterfaceTheyWereAskedOn(t *testing.T) {
@@ -89,6 +93,11 @@ func controlOf(t *testing.T, listen, asked string) []byte {
 
 // TestBurstsAreAnsweredWhole sends more than a batch holds before anything is read, by both ways to read.
 func TestBurstsAreAnsweredWhole(t *testing.T) {
+	cfg, _ := config.Parse(config.Source{File: "gslb.yaml"})
+	policy, _ := steer.Compile(cfg)
+	empty := steer.Build(steer.Inputs{
+		Policy: policy, Health: health.NewBoard().Latest(), Routes: bgp.NewTable(1, nil), Geo: geo.NewMap(func(func(netip.Prefix, geo.Location) bool) {}),
+	}, nil)
 	for _, tc := range []struct {
 		name, listen string
 		serve        func(*Server, context.Context, *net.UDPConn, bool)
@@ -115,7 +124,7 @@ func TestBurstsAreAnsweredWhole(t *testing.T) {
 			for _, other := range conns[1:] {
 				_ = other.Close()
 			}
-			s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return nil }, slog.New(slog.DiscardHandler))
+			s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return empty }, slog.New(slog.DiscardHandler))
 			ctx, cancel := context.WithCancel(t.Context())
 			var worker sync.WaitGroup
 			defer worker.Wait()
@@ -130,7 +139,7 @@ func TestBurstsAreAnsweredWhole(t *testing.T) {
 			defer client.Close()
 			const burst = 200
 			for i := range burst {
-				request := make([]byte, headerSize) // without a question: a snapshot is not looked at
+				request := make([]byte, headerSize) // without a question
 				binary.BigEndian.PutUint16(request, uint16(i))
 				if _, err := client.Write(request); err != nil {
 					t.Fatal(err)

@@ -45,7 +45,7 @@ func gauge(name, help string, labels ...string) metric {
 // families are the metrics of a server.
 type families struct {
 	build, ready, start, config, loaded, reloadOK, failures metric
-	queries, silent, answers, steered, events               metric
+	queries, silent, answers, limited, steered, events      metric
 	up, failed, results, serving, drained, served, database metric
 }
 
@@ -61,6 +61,7 @@ func newFamilies() families {
 		queries:  counter("dns_queries_total", "Packets that came in, by transport.", "transport"),
 		silent:   counter("dns_dropped_total", "Packets that got no answer, since they were no requests."),
 		answers:  counter("dns_answers_total", "Answers, by RCODE.", "rcode"),
+		limited:  counter("dns_rate_limited_total", "Replies that were too many for their clients: slipped, dropped, or spared in a dry run.", "action"),
 		steered:  counter("steered_total", "Answers from services, by what placed the client.", "service", "placed"),
 		events:   counter("events_total", "Events: what the log and the journal tell of.", "kind"),
 		up:       gauge("endpoint_up", "Whether an endpoint serves by its checks.", "service", "place", "endpoint"),
@@ -106,6 +107,9 @@ func (c *collector) counts(s scrape, f families) {
 	s.tell(f.silent, float64(c.Counts.Silent()))
 	for rcode, n := range c.Counts.Rcodes() {
 		s.tell(f.answers, float64(n), rcode)
+	}
+	for action, n := range c.Counts.Limited() {
+		s.tell(f.limited, float64(n), action)
 	}
 	for kind, n := range c.Happened() {
 		s.tell(f.events, float64(n), kind)

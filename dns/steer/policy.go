@@ -40,6 +40,7 @@ type Policy struct {
 	transfers map[*zone.Zone]*config.Transfer
 	keys      []config.TSIGKey
 
+	rateLimit     *config.RateLimit
 	cookies       bool
 	cookieSecrets []config.CookieSecret
 
@@ -168,6 +169,9 @@ func (p *Policy) Local() bgp.Local { return p.local }
 
 // RPKI says by whose word the origins of routes are judged.
 func (p *Policy) RPKI() rpki.From { return p.rpki }
+
+// RateLimit bounds the replies of one kind that a block of clients gets; nil: it does not.
+func (p *Policy) RateLimit() *config.RateLimit { return p.rateLimit }
 
 // Cookies tells whether clients that ask for a DNS cookie get one.
 func (p *Policy) Cookies() bool { return p.cookies }
