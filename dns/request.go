@@ -24,7 +24,6 @@ const (
 	flagAA     = 1 << 10
 	flagTC     = 1 << 9
 	flagRD     = 1 << 8
-	flagCD     = 1 << 4
 	opcodeMask = 0xf << 11
 )
 

@@ -135,9 +135,6 @@ func (l *lookup) resolve() {
 	case q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
 		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
 		return
-	case q.rrtype == dns.TypeOPT, q.rrtype == dns.TypeTSIG, q.rrtype == dns.TypeTKEY:
-		l.rcode = dns.RcodeFormatError
-		return
 	}
 	z, ok := l.s.Zone(l.q.name)
 	if !ok {
@@ -173,11 +170,12 @@ type answer struct {
 	extended      extended
 }
 
-// finish completes a reply: the additional records, as far as they fit, the OPT record and the header. A
+// finish completes a reply: the additional records, as far as they fit, the OPT record and the header, without
+// the CD bit of the request, which is between resolvers (RFC 4035 section 3.1.6). A
 // reply that does not fit is cut to its question, with TC set, and the client comes back over TCP.
 // RRsets are never sent in part.
 func (l *lookup) finish() {
-	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD|flagCD) | uint16(l.rcode&0xf)
+	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD) | uint16(l.rcode&0xf)
 	if l.authoritative {
 		flags |= flagAA
 	}
@@ -192,8 +190,9 @@ func (l *lookup) finish() {
 	l.w.header(l.q.id, flags)
 }
 
-// hosts adds the addresses of the hosts that the answer or referral points to. A referral cannot do
-// without them (RFC 9471); elsewhere they only save a question, and are left out when they do not fit.
+// hosts adds what is known of the hosts that the answer or referral points to: their addresses, and for an alias
+// of a service binding the bindings that it leads to (RFC 9460 section 4.1). A referral cannot do without the
+// addresses (RFC 9471); elsewhere all this only saves a question, and is left out when it does not fit.
 func (l *lookup) hosts() {
 	if l.pointing.Type == 0 && l.named == 0 || l.w.over {
 		return
@@ -205,9 +204,13 @@ func (l *lookup) hosts() {
 	}
 	l.w.at = additional
 	before := l.w.mark()
+	types := [...]uint16{dns.TypeA, dns.TypeAAAA, 0}
+	if l.pointing.BindingAlias() {
+		types[2] = l.pointing.Type
+	}
 	for _, host := range hosts {
-		for _, t := range [...]uint16{dns.TypeA, dns.TypeAAAA} {
-			if set, ok := host.Set(t); ok {
+		for _, t := range types {
+			if set, ok := host.Set(t); ok && (t != l.pointing.Type || host != l.pointer) {
 				l.w.set(l.z, host.Name(), set, set.TTL)
 			}
 		}

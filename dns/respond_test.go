@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 		{"address of a binding", "bound.ok.test. HTTPS", "",
 			"NOERROR aa\nanswer: bound.ok.test. 3600 IN HTTPS 1 bind.ok.test. alpn=\"h2\"\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\n"},
 		{"address of a binding's alias", "renamed.ok.test. HTTPS", "",
-			"NOERROR aa\nanswer: renamed.ok.test. 3600 IN HTTPS 0 bind.ok.test.\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\n"},
+			"NOERROR aa\nanswer: renamed.ok.test. 3600 IN HTTPS 0 bind.ok.test.\nadditional: bind.ok.test. 3600 IN A 192.0.2.44\nadditional: bind.ok.test. 3600 IN HTTPS 1 . alpn=\"h2\"\n"},
 		{"SOA", "ok.test. SOA", "", "NOERROR aa\nanswer: ok.test. 3600 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"},
 		{"no such name", "nope.ok.test. A", "", negative("NXDOMAIN")},
 		{"no such data", "ns1.ok.test. MX", "", negative("NOERROR")},
@@ -79,13 +79,14 @@ func TestAnswers(t *testing.T) {
 		{"alias into a closer zone, which is not delegated", "into.ok.test. A", "", "NOERROR aa\nanswer: into.ok.test. 3600 IN CNAME host.sub.ok.test.\n"},
 		{"DS of a zone that is not delegated", "sub.ok.test. DS", "", negative("NOERROR")},
 		{"the closer of two zones", "host.sub.ok.test. A", "", "NOERROR aa\nanswer: host.sub.ok.test. 3600 IN A 192.0.2.88\n"},
+		{"a type that is in no zone", "ns1.ok.test. TSIG", "", negative("NOERROR")},
 		{"any of a static name", "ns1.ok.test. ANY", "", "NOERROR aa\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
 		{"any of a service", "cdn.ok.test. ANY", "", "NOERROR aa\nanswer: cdn.ok.test. 20 IN HINFO \"RFC8482\" \"\"\n"},
 		{"not our zone", "example.com. A", "", "REFUSED\n"},
 		{"the root", ". NS", "", "REFUSED\n"},
 		{"another class", "www.ok.test. A HS", "", "REFUSED\n"},
 		{"transfer", "ok.test. AXFR +tcp", "", "REFUSED\n"},
-		{"bits of the question", "www.ok.test. A +rd +cd", "", "NOERROR aa rd cd\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
+		{"bits of the question", "www.ok.test. A +rd +cd", "", "NOERROR aa rd\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			from := tc.from
@@ -195,6 +196,14 @@ func TestLongAnswersComeWholeOverTCP(t *testing.T) {
 	packet, stream := question(t, "big.ok.test. TXT +tcp")
 	if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || len(got) < 9*250 {
 		t.Errorf("got %d octets: %.100s", len(got), got)
+	}
+}
+
+// The owner of every record is a pointer to the question here, so that even the longest name leaves room.
+func TestLongNamesFitOneDatagram(t *testing.T) {
+	packet, stream := question(t, strings.Repeat("a.", 120)+"wild.ok.test. TXT")
+	if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || !strings.Contains(got, `TXT "wild"`) {
+		t.Errorf("got:\n%s", got)
 	}
 }
 

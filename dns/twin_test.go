@@ -33,7 +33,7 @@ type twin struct {
 func (w *twin) reply(asked *mdns.Msg, limit int) *mdns.Msg {
 	w.q = asked.Question[0]
 	w.m.SetReply(asked)
-	w.m.RecursionDesired, w.m.CheckingDisabled = asked.RecursionDesired, asked.CheckingDisabled
+	w.m.RecursionDesired, w.m.CheckingDisabled = asked.RecursionDesired, false
 	name, err := zone.ParseName(w.q.Name)
 	if err != nil {
 		panic(err)
@@ -262,6 +262,9 @@ func (w *twin) point(records []mdns.RR) {
 		for n, node := range w.z.All() {
 			if n == name {
 				w.hosts = append(append(w.hosts, w.records(node, mdns.TypeA, n)...), w.records(node, mdns.TypeAAAA, n)...)
+				if h, ok := rr.(*mdns.HTTPS); ok && h.Priority == 0 {
+					w.hosts = append(w.hosts, w.records(node, mdns.TypeHTTPS, n)...)
+				}
 			}
 		}
 	}

@@ -77,6 +77,19 @@ func (w *writer) fits(octets int) bool {
 	return !w.over
 }
 
+// size is the octets that [writer.name] writes.
+func (w *writer) size(n zone.Name) int {
+	octets := 0
+	for n != zone.Root {
+		if n == w.asked || w.asked.Below(n) {
+			return octets + 2
+		}
+		label := 1 + int(n[0])
+		octets, n = octets+label, n[label:]
+	}
+	return octets + 1
+}
+
 // name writes a name, with a pointer to the question for what both end in.
 func (w *writer) name(n zone.Name) {
 	for n != zone.Root {
@@ -113,9 +126,10 @@ func (w *writer) record(owner zone.Name, rrtype, class uint16, ttl uint32) {
 
 // set writes an RRset of zone z.
 func (w *writer) set(z *zone.Zone, owner zone.Name, set zone.RRset, ttl uint32) {
+	before := w.size(owner) + fixed - 2 // the length stands in the wire form too
 	for wire := set.Wire(); len(wire) > 0; {
 		n := 2 + int(wire[0])<<8 + int(wire[1])
-		if !w.fits(len(owner) + fixed + n) {
+		if !w.fits(before + n) {
 			return
 		}
 		w.record(owner, set.Type, dns.ClassINET, ttl)
@@ -146,7 +160,7 @@ func (w *writer) origin(z *zone.Zone, rrtype uint16, data int) {
 
 // address writes an A or AAAA record.
 func (w *writer) address(owner zone.Name, a netip.Addr, ttl uint32) {
-	if !w.fits(len(owner) + fixed + 16) {
+	if !w.fits(w.size(owner) + fixed + a.BitLen()/8) {
 		return
 	}
 	if a.Is4() {
@@ -162,7 +176,7 @@ func (w *writer) address(owner zone.Name, a netip.Addr, ttl uint32) {
 
 // alias writes a CNAME record.
 func (w *writer) alias(owner, target zone.Name, ttl uint32) {
-	if !w.fits(len(owner) + fixed + len(target)) {
+	if !w.fits(w.size(owner) + fixed + w.size(target)) {
 		return
 	}
 	w.record(owner, dns.TypeCNAME, dns.ClassINET, ttl)
@@ -174,7 +188,7 @@ func (w *writer) alias(owner, target zone.Name, ttl uint32) {
 
 // location writes a SRV record, whose name is never compressed (RFC 2782).
 func (w *writer) location(owner zone.Name, ttl uint32, h steer.Host) {
-	if !w.fits(len(owner) + fixed + 6 + len(h.Name)) {
+	if !w.fits(w.size(owner) + fixed + 6 + len(h.Name)) {
 		return
 	}
 	w.record(owner, dns.TypeSRV, dns.ClassINET, ttl)
@@ -189,7 +203,7 @@ func (w *writer) location(owner zone.Name, ttl uint32, h steer.Host) {
 // (RFC 9460 section 2.2).
 func (w *writer) binding(owner zone.Name, ttl uint32, b *steer.Binding, ipv4, ipv6 []netip.Addr) {
 	const head = 4 // of a parameter: its key and length
-	if !w.fits(len(owner) + fixed + 3 + 4*head + len(b.ALPN) + 2 + 4*len(ipv4) + 16*len(ipv6)) {
+	if !w.fits(w.size(owner) + fixed + 3 + 4*head + len(b.ALPN) + 2 + 4*len(ipv4) + 16*len(ipv6)) {
 		return
 	}
 	w.record(owner, dns.TypeHTTPS, dns.ClassINET, ttl)
@@ -222,7 +236,7 @@ func (w *writer) strings(owner zone.Name, rrtype, class uint16, ttl uint32, text
 	for _, text := range texts {
 		size += 1 + len(text)
 	}
-	if !w.fits(len(owner) + fixed + size) {
+	if !w.fits(w.size(owner) + fixed + size) {
 		return
 	}
 	w.record(owner, rrtype, class, ttl)

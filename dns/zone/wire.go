@@ -144,6 +144,11 @@ func target(rrtype uint16, data string, owner, origin Name, into *[MaxName]byte)
 	return readName(data, origin, into)
 }
 
+// BindingAlias reports an SVCB or HTTPS set that stands for the one of another name (RFC 9460 section 2.4.2).
+func (s RRset) BindingAlias() bool {
+	return (s.Type == dns.TypeSVCB || s.Type == dns.TypeHTTPS) && s.wire[2:4] == "\x00\x00"
+}
+
 // Records gives a set of node n in the form of the DNS library, for whoever does more with records than to
 // send them.
 func (z *Zone) Records(n *Node, set RRset) []dns.RR {
