@@ -1,0 +1,11 @@
+// Package dns answers one question: is the name server, as it is shipped, what others take a name server to be?
+// Its tests build the gslb binary and run it beside programs as Debian packages them.
+//
+// NSD and Knot get the same master files (testdata) and the same questions, thousands of them, good ones and broken
+// ones. What the three say must be equal: RCODE, flags and sections as sets. Where they are not, a list says what is
+// accepted and by which sentence of which RFC (accepted_test.go); what is on no list fails, and so does an entry of
+// the list that nothing needs any more.
+//
+// A program that is not installed skips its tests, unless CI is set: then they fail. Nothing here is for other
+// packages.
+package dns
