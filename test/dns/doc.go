@@ -6,6 +6,10 @@
 // accepted and by which sentence of which RFC (accepted_test.go); what is on no list fails, and so does an entry of
 // the list that nothing needs any more.
 //
+// The others use the server as they would any: dig, kdig, drill and dnsperf ask it, NSD and Knot are its secondaries,
+// unbound and BIND resolve through it with ECS, dnsviz and zonemaster judge it in a network namespace that has nothing
+// but loopback, where port 53 and the root zone are ours to give away.
+//
 // A program that is not installed skips its tests, unless CI is set: then they fail. Nothing here is for other
 // packages.
 package dns

@@ -56,13 +56,18 @@ func installed(t *testing.T, name, debian string) string {
 // doors numbers the ports that tests took. Two runs at a time begin at different ones.
 var doors atomic.Uint32
 
-// vacant is a port of a loopback address that nobody listens on, and that the kernel gives to nobody who asks for any.
+// vacant is a port of a loopback address of this run's own.
 func vacant(t *testing.T) netip.AddrPort {
 	t.Helper()
-	address := netip.AddrFrom4([4]byte{127, 90, byte(os.Getpid() >> 8), byte(os.Getpid())})
+	return vacantOf(t, netip.AddrFrom4([4]byte{127, 90, byte(os.Getpid() >> 8), byte(os.Getpid())}))
+}
+
+// vacantOf is a port of an address that nobody listens on, and that the kernel gives to nobody who asks for any.
+func vacantOf(t *testing.T, address netip.Addr) netip.AddrPort {
+	t.Helper()
 	for range 100 {
 		const first, count = 10_000, 20_000
-		at := netip.AddrPortFrom(address, uint16(first+doors.Add(1)%count))
+		at := netip.AddrPortFrom(address, uint16(first+(doors.Add(1)+uint32(os.Getpid())*101)%count))
 		stream, err := net.Listen("tcp", at.String())
 		if err != nil {
 			continue
@@ -187,4 +192,14 @@ func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return string(o.text)
+}
+
+// run runs a program to its end and gives what it prints.
+func run(t *testing.T, path string, arguments ...string) string {
+	t.Helper()
+	out, err := exec.Command(path, arguments...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s %s: %v\n%s", filepath.Base(path), strings.Join(arguments, " "), err, out)
+	}
+	return string(out)
 }

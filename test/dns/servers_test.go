@@ -133,6 +133,25 @@ database:
 	return at
 }
 
+// bind runs BIND with more lines before its options, in them and behind them. It listens only on addresses that an
+// interface has.
+func bind(t *testing.T, before, options, behind string) netip.AddrPort {
+	t.Helper()
+	path, at := installed(t, "named", "bind9"), vacantOf(t, netip.MustParseAddr("127.0.0.1"))
+	p := newProcess(t, nil)
+	p.write("named.conf", before+fmt.Sprintf(`options {
+  directory "%[3]s"; pid-file "%[3]s/named.pid"; session-keyfile "%[3]s/session.key"; managed-keys-directory "%[3]s";
+  listen-on port %[2]d { %[1]s; }; listen-on-v6 { none; };
+  allow-query { 127.0.0.0/8; }; notify no; dnssec-validation no; minimal-responses no-auth;
+  %[4]s
+};
+controls { };
+%[5]s
+`, at.Addr(), at.Port(), p.folder, options, behind))
+	p.begin(path, "-g", "-n", "1", "-c", filepath.Join(p.folder, "named.conf"))
+	return at
+}
+
 // nsdMasters and knotMasters are the configuration of the same zones from the same files.
 func nsdMasters(folder string) (more string) {
 	for _, zone := range masters {
