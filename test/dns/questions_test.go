@@ -133,7 +133,7 @@ func build(t *testing.T, a asked) asked {
 			a.stream = true
 			continue
 		}
-		put(t, m, word)
+		put(m, word)
 		words = append(words, word)
 	}
 	a.words = words
@@ -146,8 +146,7 @@ func build(t *testing.T, a asked) asked {
 }
 
 // put puts what a word says into a question.
-func put(t *testing.T, m *dns.Msg, word string) {
-	t.Helper()
+func put(m *dns.Msg, word string) {
 	key, value, _ := strings.Cut(word, "=")
 	number := func() uint16 {
 		var n uint16
@@ -201,7 +200,7 @@ func put(t *testing.T, m *dns.Msg, word string) {
 		}
 		o.Option = append(o.Option, &dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(p.Bits()), Address: p.Addr().AsSlice()})
 	default:
-		t.Fatalf("what is %q?", word)
+		panic("what is " + word + "?")
 	}
 }
 
