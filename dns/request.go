@@ -114,7 +114,7 @@ func (q *query) records(packet []byte, before, additional int) (rcode int) {
 			return dns.RcodeFormatError
 		}
 		if rrtype == dns.TypeTSIG {
-			if q.signed || i < before+additional-1 { // RFC 8945 section 5.1
+			if i < before || i < before+additional-1 { // it is the last of the additional section (RFC 8945 section 5.1)
 				return dns.RcodeFormatError
 			}
 			q.signed, q.spare = true, at-owner+tsigOther

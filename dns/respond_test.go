@@ -340,11 +340,21 @@ func FuzzRespond(f *testing.F) {
 	for _, words := range []string{
 		"www.ok.test. A", "cdn.ok.test. AAAA +ecs=203.0.113.0/24", "x.old.ok.test. A +do", "big.ok.test. TXT +edns=4096 +nsid",
 		"cdn.ok.test. TXT CH", "www.child.ok.test. NS", "nope.ok.test. ANY", "version.bind. TXT CH",
+		"www.ok.test. A +cookie=2464c4abcf10c957", "www.ok.test. A +cookie=2464c4abcf10c9570100000000000000aabbccddeeff0011 +keepalive",
+		"renamed.ok.test. HTTPS +cd", "a.grow.ok.test. A", "loop1.ok.test. A", "many.ok.test. A", "ok.test. AXFR", "sub.ok.test. DS +ecs=2001:db8::/32",
 	} {
 		packet, _ := question(f, words)
 		f.Add(packet, false)
 		f.Add(packet, true)
 	}
+	signed := new(mdns.Msg)
+	signed.SetQuestion("www.ok.test.", mdns.TypeA)
+	signedBy("xfr.", mdns.HmacSHA256)(signed)
+	packet, _, err := mdns.TsigGenerate(signed, secrets["xfr."], "", false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packet, false)
 	f.Fuzz(func(t *testing.T, packet []byte, stream bool) {
 		checkReply(t, s, packet, stream)
 	})

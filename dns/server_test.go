@@ -19,12 +19,12 @@ import (
 )
 
 // serve starts a server on the addresses, of port 0, and gives the addresses with their ports.
-func serve(t *testing.T, addresses ...string) (*dns.Server, []netip.AddrPort) {
+func serve(t testing.TB, addresses ...string) (*dns.Server, []netip.AddrPort) {
 	t.Helper()
 	return serveText(t, text, addresses...)
 }
 
-func serveText(t *testing.T, text string, addresses ...string) (*dns.Server, []netip.AddrPort) {
+func serveText(t testing.TB, text string, addresses ...string) (*dns.Server, []netip.AddrPort) {
 	t.Helper()
 	s := snapshotOf(t, text)
 	server := dns.NewServer(dns.NewResponder("ns1", "test"), func() *steer.Snapshot { return s }, slog.New(slog.DiscardHandler))

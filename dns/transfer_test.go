@@ -161,6 +161,9 @@ func TestSignedQuestions(t *testing.T) {
 			if err := got.Unpack(reply); err != nil || got.IsTsig() == nil {
 				t.Fatalf("%v in\n%s", err, got)
 			}
+			if age := time.Now().Unix() - int64(got.IsTsig().TimeSigned); age > 300 && tc.err != mdns.RcodeBadTime || got.IsTsig().OrigId != m.Id {
+				t.Errorf("signed %d seconds ago, for %d: %s", age, m.Id, got.IsTsig())
+			}
 			if sig := got.IsTsig(); got.Rcode != tc.rcode || int(sig.Error) != tc.err || (len(got.Answer) > 0) != (tc.err == 0) {
 				t.Errorf("got\n%s", got)
 			}
@@ -171,5 +174,28 @@ func TestSignedQuestions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhatOnlyLooksSigned(t *testing.T) {
+	m := new(mdns.Msg)
+	m.SetQuestion("www.ok.test.", mdns.TypeA)
+	m.RecursionDesired = false
+	signedBy("xfr.", mdns.HmacSHA256)(m)
+	packet, _, err := mdns.TsigGenerate(m, secrets["xfr."], "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 12 + len("\x03www\x02ok\x04test\x00") + 4
+	tsig := packet[end:]
+	for name, change := range map[string]func([]byte) []byte{
+		"in the answer section":          func(b []byte) []byte { b[7], b[11] = 1, 0; return b },
+		"twice":                          func(b []byte) []byte { b[11] = 2; return append(b, tsig...) },
+		"with a MAC longer than it is":   func(b []byte) []byte { b[len(b)-6-32-2] = 9; return b },
+		"with an algorithm that is none": func(b []byte) []byte { b[end+len("\x03xfr\x00")+10] = 0x41; return b },
+	} {
+		if got := ask(t, snapshot(t), "127.0.0.1", change(append([]byte(nil), packet...)), false); got != "FORMERR\n" {
+			t.Errorf("%s:\n%s", name, got)
+		}
 	}
 }

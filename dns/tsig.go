@@ -29,7 +29,7 @@ type signature struct {
 // verify judges the signature of a request, which is there ([query.signed]); nil is for one that cannot be read.
 func verify(s *steer.Snapshot, packet []byte) *signature {
 	m := new(dns.Msg)
-	if m.Unpack(packet) != nil || m.IsTsig() == nil {
+	if m.Unpack(packet) != nil || m.IsTsig() == nil || m.IsTsig().Hdr.Rdlength == 0 { // which the library lets pass
 		return nil
 	}
 	g := &signature{asked: m.IsTsig()}
@@ -58,6 +58,10 @@ func (g *signature) sign(m *dns.Msg, mac string, later bool, now time.Time) (wir
 		t.TimeSigned = g.asked.TimeSigned
 		t.OtherLen, t.OtherData = tsigOther, timeData(now)
 	}
+	if g.err == dns.RcodeBadKey || g.err == dns.RcodeBadSig { // there is nothing to sign with (RFC 8945 section 5.3.2)
+		wire, err = m.Pack()
+		return wire, "", err
+	}
 	return dns.TsigGenerate(m, string(g.key.Secret), mac, later)
 }
 
@@ -72,12 +76,15 @@ func timeData(now time.Time) string {
 }
 
 // respondSigned answers a signed request: as an unsigned one, and signed by the same key. What is signed by
-// nobody whom we know gets no answer but the reason. It is a rare thing, so the library does it.
+// nobody whom we know gets no answer but the reason, and what only looks signed gets FORMERR. It is a rare thing, so the library does it.
 func (w *Worker) respondSigned(s *steer.Snapshot, req Request, to []byte) []byte {
 	g := verify(s, req.Packet)
+	if g == nil {
+		return w.respond(s, req, dns.RcodeFormatError, to)
+	}
 	plain := w.respond(s, req, dns.RcodeSuccess, nil)
 	m := new(dns.Msg)
-	if m.Unpack(plain) != nil || g == nil {
+	if m.Unpack(plain) != nil {
 		return append(to, plain...)
 	}
 	if g.err != 0 {

@@ -281,7 +281,13 @@ func (w *twin) records(node *zone.Node, rrtype uint16, owner zone.Name) []mdns.R
 
 // TestRepliesEqualTheTwins asks for every name and many beside it, and compares what comes back with what the
 // library makes of the same decision.
-func TestRepliesEqualTheTwins(t *testing.T) {
+func TestRepliesEqualTheTwins(t *testing.T) { rapid.Check(t, equalsTwin(t)) }
+
+// FuzzRepliesEqualTheTwins does the same, led by what was not reached before.
+func FuzzRepliesEqualTheTwins(f *testing.F) { f.Fuzz(rapid.MakeFuzz(equalsTwin(f))) }
+
+func equalsTwin(t testing.TB) func(*rapid.T) {
+	t.Helper()
 	s := snapshot(t)
 	names := []string{"example.", "sub.ok.test.", "host.sub.ok.test.", "x.host.sub.ok.test.", "a.b.vid.ok.test.", "y.old.ok.test.", "a.grow.ok.test."}
 	origin, _ := zone.ParseName("ok.test.")
@@ -293,7 +299,7 @@ func TestRepliesEqualTheTwins(t *testing.T) {
 		mdns.TypeA, mdns.TypeAAAA, mdns.TypeNS, mdns.TypeSOA, mdns.TypeMX, mdns.TypeTXT, mdns.TypeCNAME, mdns.TypeDNAME, mdns.TypeSRV, mdns.TypeHTTPS, 65280,
 	}
 	responder := dns.NewResponder("ns1", "test")
-	rapid.Check(t, func(t *rapid.T) {
+	return func(t *rapid.T) {
 		words := fmt.Sprintf("%s A", rapid.SampledFrom(names).Draw(t, "name"))
 		for _, option := range []string{"+rd", "+cd", "+do", "+nsid", "+tcp", "+edns=512", "+edns=700", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15"} {
 			if !strings.Contains(words, option[:min(len(option), 5)]) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
@@ -334,5 +340,5 @@ func TestRepliesEqualTheTwins(t *testing.T) {
 		if g, w := strings.ToLower(show(got)), strings.ToLower(show(want)); g != w {
 			t.Fatalf("%s %s\ngot:\n%swant:\n%s", words, mdns.Type(asked.Question[0].Qtype), g, w)
 		}
-	})
+	}
 }
