@@ -33,6 +33,14 @@ func newClient(t *testing.T, at netip.AddrPort) *client {
 	return &client{t: t, at: at, packets: packets}
 }
 
+// close ends the connection, if there is one.
+func (c *client) close() {
+	if c.stream != nil {
+		c.stream.Close()
+		c.stream = nil
+	}
+}
+
 // next gives an ID that was not used just now.
 func (c *client) next() int {
 	c.id = c.id%60_000 + 1
@@ -103,8 +111,7 @@ func (c *client) askStream(packet []byte) []byte {
 		if err == nil {
 			return reply
 		}
-		c.stream.Close()
-		c.stream = nil
+		c.close()
 		if try == 1 && err != io.EOF {
 			c.t.Fatalf("%s over TCP: %v", c.at, err)
 		}
@@ -217,9 +224,12 @@ func options(o *dns.OPT) []string {
 			words = append(words, fmt.Sprintf("ede=%d", option.InfoCode))
 		case *dns.EDNS0_TCP_KEEPALIVE:
 			words = append(words, "keepalive")
+		case *dns.EDNS0_COOKIE:
+			words = append(words, fmt.Sprintf("cookie=%.16s+%d", option.Cookie, len(option.Cookie)/2))
 		default:
 			words = append(words, fmt.Sprintf("option=%d", option.Option()))
 		}
 	}
+	slices.Sort(words)
 	return words
 }

@@ -114,7 +114,7 @@ func question(t *testing.T, luck *rand.Rand, name string, rrtype uint16) asked {
 	}
 	if luck.IntN(2) == 0 {
 		a.words = append(a.words, []string{"+bufsize=0", "+bufsize=512", "+bufsize=1232", "+bufsize=4096", "+bufsize=65535"}[luck.IntN(5)])
-		for _, word := range []string{"+do", "+nsid", "+ednsflags=0x7fff", "+ednsopt=65001:abcd", "+subnet=203.0.113.0/24", "+subnet=2001:db8::/32", "+subnet=0.0.0.0/0", "+keepalive", "+edns=1"} {
+		for _, word := range []string{"+do", "+nsid", "+ednsflags=0x7fff", "+ednsopt=65001:abcd", "+subnet=203.0.113.0/24", "+subnet=2001:db8::/32", "+subnet=0.0.0.0/0", "+keepalive", "+cookie", "+edns=1"} {
 			if luck.IntN(8) == 0 && !(strings.HasPrefix(word, "+subnet") && strings.Contains(strings.Join(a.words, " "), "+subnet")) {
 				a.words = append(a.words, word)
 			}
@@ -190,6 +190,8 @@ func put(m *dns.Msg, word string) {
 		o.Option = append(o.Option, &dns.EDNS0_NSID{Code: dns.EDNS0NSID})
 	case "+keepalive":
 		o.Option = append(o.Option, &dns.EDNS0_TCP_KEEPALIVE{Code: dns.EDNS0TCPKEEPALIVE})
+	case "+cookie":
+		o.Option = append(o.Option, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: "2464c4abcf10c957"})
 	case "+ednsopt":
 		o.Option = append(o.Option, &dns.EDNS0_LOCAL{Code: 65001, Data: []byte{0xab, 0xcd}})
 	case "+subnet":

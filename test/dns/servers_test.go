@@ -81,8 +81,8 @@ func served(t *testing.T) netip.AddrPort {
 	return at
 }
 
-// nsd runs NSD with the masters and more lines of configuration.
-func nsd(t *testing.T, more string) netip.AddrPort {
+// nsd runs NSD with more lines of configuration: zones and keys, and such as belong to the server.
+func nsd(t *testing.T, more string, server ...string) netip.AddrPort {
 	t.Helper()
 	path, at := installed(t, "nsd", "nsd"), vacant(t)
 	p := newProcess(t, nil)
@@ -100,10 +100,8 @@ func nsd(t *testing.T, more string) netip.AddrPort {
   answer-cookie: yes
   minimal-responses: yes
   rrl-ratelimit: 0
-remote-control:
-  control-enable: no
 `, at.Addr(), at.Port(), p.folder)
-	p.write("nsd.conf", config+more)
+	p.write("nsd.conf", config+strings.Join(server, "")+"remote-control:\n  control-enable: no\n"+more)
 	p.begin(path, "-d", "-c", filepath.Join(p.folder, "nsd.conf"))
 	return at
 }
