@@ -133,7 +133,7 @@ func (l *lookup) resolve() {
 		l.rcode = dns.RcodeRefused
 		return
 	case q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
-		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
+		l.withhold()
 		return
 	}
 	z, ok := l.s.Zone(l.q.name)
@@ -149,6 +149,20 @@ func (l *lookup) resolve() {
 	}
 	l.z = z
 	l.run()
+}
+
+// withhold says why there is no zone transfer (RFC 5936 sections 2.2.1 and 4.2). Those that there are do not come
+// here: see [Responder.Transfer].
+func (l *lookup) withhold() {
+	z, ours := l.s.Zone(l.q.name)
+	switch {
+	case l.q.rrtype == dns.TypeAXFR && !l.req.Stream:
+		l.rcode = dns.RcodeNotImplemented
+	case !ours || z.Origin() != l.q.name:
+		l.rcode = dns.RcodeNotAuth
+	default:
+		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
+	}
 }
 
 // greet answers a request without a question, which is sent to learn the server's cookie (RFC 7873 section

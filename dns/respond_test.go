@@ -86,6 +86,9 @@ func TestAnswers(t *testing.T) {
 		{"the root", ". NS", "", "REFUSED\n"},
 		{"another class", "www.ok.test. A HS", "", "REFUSED\n"},
 		{"transfer", "ok.test. AXFR +tcp", "", "REFUSED\n"},
+		{"transfer in one packet", "ok.test. AXFR", "", "NOTIMP\n"},
+		{"transfer of a name in a zone", "www.ok.test. AXFR +tcp", "", "NOTAUTH\n"},
+		{"transfer of a zone that is not ours", "example. IXFR", "", "NOTAUTH\n"},
 		{"bits of the question", "www.ok.test. A +rd +cd", "", "NOERROR aa rd\nanswer: www.ok.test. 300 IN A 192.0.2.1\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -126,7 +129,7 @@ func TestEDNS(t *testing.T) {
 		{"refused with ECS", "example. A +ecs=203.0.113.0/24", "REFUSED\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0 ede=20\n"},
 		{"too long without EDNS", "big.ok.test. TXT", "NOERROR aa tc\n"},
 		{"too long with EDNS", "big.ok.test. TXT +edns=4096 +ecs=203.0.113.0/24", "NOERROR aa tc\nadditional: OPT size=1232 version=0 ecs=203.0.113.0/24/0\n"},
-		{"a transfer is prohibited", "ok.test. AXFR +edns=1232", "REFUSED\nadditional: OPT size=1232 version=0 ede=18\n"},
+		{"a transfer is prohibited", "ok.test. AXFR +edns=1232 +tcp", "REFUSED\nadditional: OPT size=1232 version=0 ede=18\n"},
 		{"reasons are prohibited", "www.ok.test. TXT CH +edns=1232", "REFUSED\nadditional: OPT size=1232 version=0 ede=18\n"},
 		{"nothing serves", "dead.ok.test. A +edns=1232", "NOERROR aa\nanswer: dead.ok.test. 30 IN A 192.0.2.66\nadditional: OPT size=1232 version=0 ede=0 no place of this service is healthy\n"},
 		{"nothing serves and no EDNS", "dead.ok.test. A", "NOERROR aa\nanswer: dead.ok.test. 30 IN A 192.0.2.66\n"},

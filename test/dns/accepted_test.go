@@ -48,6 +48,8 @@ var acceptable = []accepted{
 		"RFC 2181 section 5.4.1: NSD follows an alias into its other zones, which no resolver believes; Knot and we do not"},
 	{"NSD", []string{"rcode", "answer", "authority", "additional"}, asksFor(dns.TypeNSEC3),
 		"RFC 5155 section 7.2.8: NSD denies NSEC3 without a look at the name"},
+	{"both", []string{"rcode", "edns"}, apexTransfer,
+		"RFC 5936 section 2.2.1: who may not have a zone is REFUSED, and told so by an extended error; Knot says NOTAUTH"},
 	{"Knot", []string{"edns"}, asksWith("+cookie"),
 		"RFC 7873: Knot has no cookies without a module; NSD and we give them with errors, too"},
 	{"Knot", []string{"rcode", "flags", "answer", "authority", "additional", "edns"}, asksFor(dns.TypeNone),
@@ -119,6 +121,10 @@ func bindings(q asked, ours, theirs heard) bool {
 func wildcardHost(q asked, ours, theirs heard) bool {
 	line := strings.Join(ours.answer, "\n")
 	return ours.additional == nil && (strings.Contains(line, " mx 10 any.mailers.") || strings.Contains(line, " mx 10 lost."))
+}
+
+func apexTransfer(q asked, ours, _ heard) bool {
+	return (q.rrtype == dns.TypeAXFR || q.rrtype == dns.TypeIXFR) && ours.rcode == "REFUSED"
 }
 
 func tooLong(q asked, ours, _ heard) bool {

@@ -33,7 +33,7 @@ var usual = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeN
 
 var seldom = []uint16{
 	dns.TypeSOA, dns.TypeDNAME, dns.TypeSRV, dns.TypeHTTPS, dns.TypeSVCB, dns.TypePTR, dns.TypeHINFO, dns.TypeCAA, dns.TypeLOC, dns.TypeSSHFP, dns.TypeNAPTR,
-	dns.TypeRP, dns.TypeKX, dns.TypeAFSDB, dns.TypeTLSA, dns.TypeURI, dns.TypeNSEC, dns.TypeRRSIG, dns.TypeDNSKEY, dns.TypeNSEC3, dns.TypeNULL, 731, 65280, 65535, 0, 100, 41, 249, 250, 253, 254,
+	dns.TypeRP, dns.TypeKX, dns.TypeAFSDB, dns.TypeTLSA, dns.TypeURI, dns.TypeNSEC, dns.TypeRRSIG, dns.TypeDNSKEY, dns.TypeNSEC3, dns.TypeNULL, 731, 65280, 65535, 0, 100, 41, 249, 250, 251, 252, 253, 254,
 }
 
 // names gives every owner of the masters, and for each the names above, below and beside it.
