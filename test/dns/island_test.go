@@ -57,7 +57,7 @@ func newIsland(t *testing.T) island {
 	}
 	above.write("nsd.conf", config+"remote-control:\n  control-enable: no\nzone:\n  name: \".\"\n  zonefile: root.zone\nzone:\n  name: test\n  zonefile: test.zone\n")
 	i.begin(above, server, "-d", "-c", filepath.Join(above.folder, "nsd.conf"))
-	i.begin(newProcess(t, map[string]string{"gslb.yaml": text(t, "gslb.yaml")}), binary, "serve", "-c", "gslb.yaml")
+	i.begin(newProcess(t, map[string]string{"gslb.yaml": text(t, "gslb.yaml") + small(t)}), binary, "serve", "-c", "gslb.yaml")
 	for _, host := range hosts {
 		i.knows(host)
 	}

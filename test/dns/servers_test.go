@@ -55,6 +55,16 @@ func expanded(t *testing.T) (folder string) {
 	return folder
 }
 
+// small is the line that names a small geo database: the one that is built in takes seconds with the race detector.
+func small(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../cmd/gslb/testdata/globe.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("geo: {database: %q}\n", path)
+}
+
 // gslb runs the server with a configuration in which DNS and ADMIN stand for its addresses, and gives the first.
 func gslb(t *testing.T, config string, files map[string]string) (at netip.AddrPort, p *process) {
 	t.Helper()
@@ -64,7 +74,7 @@ func gslb(t *testing.T, config string, files map[string]string) (at netip.AddrPo
 	}
 	at, admin := vacant(t), vacant(t)
 	p = newProcess(t, files)
-	p.write("gslb.yaml", strings.NewReplacer("DNS", at.String(), "ADMIN", admin.String()).Replace(config))
+	p.write("gslb.yaml", strings.NewReplacer("DNS", at.String(), "ADMIN", admin.String()).Replace(config)+small(t))
 	p.begin(binary, "serve", "-c", "gslb.yaml")
 	return at, p
 }

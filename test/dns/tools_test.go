@@ -13,8 +13,7 @@ import (
 )
 
 // steered is a server with services: clients of 203.0.113.0/24 and 2001:db8:203::/48 are sent to the site of a
-// partner, all others to a datacenter. GLOBE is a geo database without anything of importance, TRANSFER what is to be
-// said of zone transfers.
+// partner, all others to a datacenter. LONG is text that does not fit one packet.
 const steered = `
 server: {listen: ["DNS"], state: state.db, nsid: ours, explain: [127.0.0.0/8], tsig_keys: tsig.keys}
 admin: {listen: "ADMIN"}
