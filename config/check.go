@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // checker judges what a form cannot see: whether names are known and values fit each other. It says
 // nothing about what the reader complained of already.
@@ -138,6 +141,16 @@ func (k *checker) doors() {
 			k.error("admin.listen", "%s is an address of server.listen, too", l)
 		case Overlap(l, k.c.Admin.Listen):
 			k.error("admin.listen", "%s has an address in common with %s of server.listen", k.c.Admin.Listen, l)
+		}
+	}
+	if k.c.Server.TLS == nil {
+		return
+	}
+	for i, l := range k.c.Server.TLS.Listen {
+		for _, other := range append(append(slices.Clone(k.c.Server.TLS.Listen[:i]), listen...), k.c.Admin.Listen) {
+			if Overlap(l, other) && k.sound("server.tls.listen") {
+				k.error(itemPath("server.tls.listen", i), "%s and %s, which is listened on too, have an address in common", l, other)
+			}
 		}
 	}
 }

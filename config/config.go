@@ -38,10 +38,18 @@ type Server struct {
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 
+	TLS       *TLS       // nil: it is not spoken
 	RateLimit *RateLimit // nil: replies are not limited
 
 	TSIGFile string // path of the file of keys; empty: no request can be signed
 	TSIGKeys []TSIGKey
+}
+
+// TLS is where DNS is answered inside TLS (RFC 7858).
+type TLS struct {
+	Listen      []netip.AddrPort
+	Certificate string // path of a file with the certificate and its chain (PEM)
+	Key         string // path of the file with its key (PEM)
 }
 
 // RateLimit bounds the replies over UDP that one block of clients gets, in replies a second of one class; 0 is no bound.

@@ -31,7 +31,7 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys, rate_limit",
+	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
@@ -45,9 +45,19 @@ func serverForm() form[Server] {
 			filePath("the path of a file"), func(s *Server) *string { return &s.CookieFile }),
 		key("tsig_keys", "File of keys that requests can be signed with (RFC 8945), as tsig-keygen prints them.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.TSIGFile }),
+		key("tls", "DNS over TLS (RFC 7858).", tlsForm(), func(s *Server) **TLS { return &s.TLS }),
 		key("rate_limit", "Bound the replies over UDP that one block of clients (/24 or /56) gets, against the abuse of this server for floods. Default: no bound.", rateLimitForm(),
 			func(s *Server) **RateLimit { return &s.RateLimit }),
 	)
+}
+
+// tlsForm keeps nil where the key is not given.
+func tlsForm() form[*TLS] {
+	return optional(object("listen, certificate, key",
+		key("listen", "TCP addresses where TLS is spoken; the usual port is 853.", setOf("addresses and ports", 1, addrPort()), func(t *TLS) *[]netip.AddrPort { return &t.Listen }).required(),
+		key("certificate", "File of the certificate with its chain (PEM); read again when it changes.", filePath("the path of a file"), func(t *TLS) *string { return &t.Certificate }).required(),
+		key("key", "File of its key (PEM).", filePath("the path of a file"), func(t *TLS) *string { return &t.Key }).required(),
+	))
 }
 
 // rateLimitForm keeps nil where the key is not given.

@@ -91,9 +91,25 @@ func (l *lookup) opt() {
 		b = option(b, dns.EDNS0EDE, size)
 		b = append(binary.BigEndian.AppendUint16(b, l.extended.code), l.extended.text...)
 	}
+	if l.q.padding && l.req.Secure {
+		b = l.pad(b)
+	}
 	binary.BigEndian.PutUint16(b[start-2:], uint16(len(b)-start))
 	l.w.b = b
 	l.w.counts[additional]++
+}
+
+// padBlock is what the length of a padded reply is a multiple of (RFC 8467 section 4.1).
+const padBlock = 468
+
+// pad makes the length of a reply tell little of what is in it.
+func (l *lookup) pad(b []byte) []byte {
+	length := len(b) - l.w.start + optHead
+	padding := min((padBlock-length%padBlock)%padBlock, l.limit-length)
+	if padding < 0 {
+		return b
+	}
+	return append(option(b, dns.EDNS0PADDING, padding), make([]byte, padding)...)
 }
 
 // option writes what stands before the data of an option, or of a service parameter: its key and length.

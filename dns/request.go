@@ -47,6 +47,7 @@ type query struct {
 	subnet steer.Subnet
 
 	keepalive bool
+	padding   bool // the client pads, and wants to be padded to (RFC 7830)
 
 	signed bool // by a TSIG record (RFC 8945)
 	spare  int  // octets to leave for the reply's own
@@ -179,6 +180,8 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 			q.nsid = true
 		case dns.EDNS0TCPKEEPALIVE:
 			q.keepalive = true
+		case dns.EDNS0PADDING:
+			q.padding = true
 		case dns.EDNS0COOKIE:
 			if !wellFormedCookie(data) { // RFC 7873 section 5.2.2
 				return dns.RcodeFormatError

@@ -18,6 +18,7 @@ type Request struct {
 	Packet []byte
 	Source netip.Addr
 	Stream bool // over TCP: the answer may be as long as it is
+	Secure bool // inside TLS: nobody else sees more of it than its length
 	Now    time.Time
 	Seed   uint64 // the luck of the draw: a new random number for each request
 }

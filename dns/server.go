@@ -2,6 +2,7 @@ package dns
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,8 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"gslb/dns/steer"
 )
@@ -19,33 +22,59 @@ type Server struct {
 	snapshot  func() *steer.Snapshot
 	log       *slog.Logger
 
-	mu    sync.Mutex               // held while sockets are opened and closed, which waits for no client
-	doors map[netip.AddrPort]*door // by the address that was asked for
+	mu          sync.Mutex      // held while sockets are opened and closed, which waits for no client
+	doors       map[where]*door // by what was asked for
+	certificate atomic.Pointer[Certificate]
+}
+
+// Doors are the addresses that a server listens on.
+type Doors struct {
+	Plain       []netip.AddrPort // by UDP and TCP
+	TLS         []netip.AddrPort // by TCP with TLS inside (RFC 7858)
+	Certificate *Certificate     // for TLS
+}
+
+// where is a door, as it is asked for.
+type where struct {
+	address netip.AddrPort
+	secure  bool
+}
+
+func (d Doors) all() []where {
+	var all []where
+	for _, a := range d.Plain {
+		all = append(all, where{a, false})
+	}
+	for _, a := range d.TLS {
+		all = append(all, where{a, true})
+	}
+	return all
 }
 
 // NewServer makes a server without sockets. Every request is answered from the snapshot that is
 // the latest when it comes in.
 func NewServer(r *Responder, latest func() *steer.Snapshot, log *slog.Logger) *Server {
-	return &Server{responder: r, snapshot: latest, log: log, doors: map[netip.AddrPort]*door{}}
+	return &Server{responder: r, snapshot: latest, log: log, doors: map[where]*door{}}
 }
 
-// Listen makes the given addresses the ones that are served, by UDP and TCP each. Those that are
-// served already are not touched, others are closed. On an error nothing has changed.
-func (s *Server) Listen(addresses []netip.AddrPort) error {
+// Listen makes the given doors the ones that are open. Those that are open already are not touched, others are
+// closed. On an error nothing has changed.
+func (s *Server) Listen(doors Doors) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	opened := map[netip.AddrPort]*door{}
+	wanted := doors.all()
+	opened := map[where]*door{}
 	var errs []error
-	for _, a := range addresses {
-		if s.doors[a] != nil || opened[a] != nil {
+	for _, w := range wanted {
+		if s.doors[w] != nil || opened[w] != nil {
 			continue
 		}
-		d, err := s.open(a)
+		d, err := s.open(w)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("listen on %s: %w", a, err))
+			errs = append(errs, fmt.Errorf("listen on %s: %w", w.address, err))
 			continue
 		}
-		opened[a] = d
+		opened[w] = d
 	}
 	if len(errs) > 0 {
 		for _, d := range opened {
@@ -53,16 +82,17 @@ func (s *Server) Listen(addresses []netip.AddrPort) error {
 		}
 		return errors.Join(errs...)
 	}
-	for a, d := range s.doors {
-		if !slices.Contains(addresses, a) {
+	s.certificate.Store(doors.Certificate)
+	for w, d := range s.doors {
+		if !slices.Contains(wanted, w) {
 			d.close()
-			delete(s.doors, a)
-			s.log.Info("address no longer served", "address", d.address)
+			delete(s.doors, w)
+			s.log.Info("address no longer served", "address", d.address, "tls", w.secure)
 		}
 	}
-	for a, d := range opened {
-		s.doors[a] = d
-		s.log.Info("address served", "address", d.address)
+	for w, d := range opened {
+		s.doors[w] = d
+		s.log.Info("address served", "address", d.address, "tls", w.secure)
 	}
 	return nil
 }
@@ -80,7 +110,7 @@ func (s *Server) Addresses() []netip.AddrPort {
 }
 
 // Close ends every socket, and returns when the last request has been answered.
-func (s *Server) Close() error { return s.Listen(nil) }
+func (s *Server) Close() error { return s.Listen(Doors{}) }
 
 // door is one address that is served: its sockets and the goroutines that read from them.
 type door struct {
@@ -98,22 +128,43 @@ func (d *door) close() {
 	d.readers.Wait()
 }
 
-// open makes the sockets of one address, all or none.
-func (s *Server) open(a netip.AddrPort) (*door, error) {
+// open makes the sockets of one door, all or none.
+func (s *Server) open(w where) (*door, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &door{cancel: cancel}
-	packets, listener, err := bind(ctx, a)
+	var packets []*net.UDPConn
+	var listener net.Listener
+	var err error
+	if w.secure {
+		listener, err = bindTCP(ctx, w.address)
+	} else {
+		packets, listener, err = bind(ctx, w.address)
+	}
 	if err != nil {
 		cancel()
 		return nil, err
 	}
 	d.address = listener.Addr().(*net.TCPAddr).AddrPort()
-	d.address = netip.AddrPortFrom(a.Addr(), d.address.Port())
+	d.address = netip.AddrPortFrom(w.address.Addr(), d.address.Port())
 	for _, conn := range packets {
 		d.closers = append(d.closers, conn.Close)
-		d.readers.Go(func() { s.serveUDP(ctx, conn, a.Addr().IsUnspecified()) })
+		d.readers.Go(func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
+	}
+	if w.secure {
+		listener = tls.NewListener(listener, s.secure())
 	}
 	d.closers = append(d.closers, listener.Close)
-	d.readers.Go(func() { s.serveTCP(ctx, listener) })
+	d.readers.Go(func() { s.serveTCP(ctx, listener, w.secure) })
 	return d, nil
+}
+
+// secure is how TLS is spoken: by the certificate that is in force when a client comes.
+func (s *Server) secure() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"dot"}, // RFC 7858 section 3.1
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return s.certificate.Load().current(time.Now()), nil
+		},
+	}
 }

@@ -37,7 +37,7 @@ func serveText(t testing.TB, text string, addresses ...string) (*dns.Server, []n
 	for _, a := range addresses {
 		asked = append(asked, netip.AddrPortFrom(netip.MustParseAddr(a), 0))
 	}
-	if err := server.Listen(asked); err != nil {
+	if err := server.Listen(dns.Doors{Plain: asked}); err != nil {
 		t.Fatal(err)
 	}
 	return server, server.Addresses()
@@ -97,7 +97,7 @@ func TestListenChangesOnlyWhatIsNew(t *testing.T) {
 	}
 	defer kept.Close()
 	zero := netip.MustParseAddrPort("127.0.0.1:0")
-	if err := server.Listen([]netip.AddrPort{zero, netip.MustParseAddrPort("127.0.0.2:0")}); err != nil {
+	if err := server.Listen(dns.Doors{Plain: []netip.AddrPort{zero, netip.MustParseAddrPort("127.0.0.2:0")}}); err != nil {
 		t.Fatal(err)
 	}
 	after := server.Addresses()
@@ -108,7 +108,7 @@ func TestListenChangesOnlyWhatIsNew(t *testing.T) {
 	if got := overTCP(t, kept, packet); !strings.HasPrefix(got, "NOERROR") {
 		t.Errorf("the connection that was open: %s", got)
 	}
-	if err := server.Listen([]netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:0")}); err != nil {
+	if err := server.Listen(dns.Doors{Plain: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:0")}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := exchange("tcp", before[0].String(), "www.ok.test."); err == nil {
@@ -123,7 +123,7 @@ func TestListenRefusedChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	err = server.Listen([]netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:0"), netip.MustParseAddrPort(busy.LocalAddr().String())})
+	err = server.Listen(dns.Doors{Plain: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:0"), netip.MustParseAddrPort(busy.LocalAddr().String())}})
 	if err == nil || !strings.Contains(err.Error(), "listen on 127.0.0.3:") || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("error %v", err)
 	}
@@ -140,7 +140,7 @@ func TestPortThatIsTakenForAMomentIsWaitedFor(t *testing.T) {
 	}
 	address := netip.MustParseAddrPort(busy.LocalAddr().String())
 	time.AfterFunc(100*time.Millisecond, func() { _ = busy.Close() })
-	if err := server.Listen([]netip.AddrPort{address}); err != nil {
+	if err := server.Listen(dns.Doors{Plain: []netip.AddrPort{address}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,7 +149,7 @@ func TestTwoServersDoNotShareAPort(t *testing.T) {
 	_, addresses := serve(t, "127.0.0.1")
 	s := snapshot(t)
 	second := dns.NewServer(dns.NewResponder("ns2", "test"), func() *steer.Snapshot { return s }, slog.New(slog.DiscardHandler))
-	if err := second.Listen(addresses); err == nil {
+	if err := second.Listen(dns.Doors{Plain: addresses}); err == nil {
 		t.Error("a second server took the same address")
 	}
 }

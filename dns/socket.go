@@ -44,12 +44,7 @@ func bind(ctx context.Context, a netip.AddrPort) (packets []*net.UDPConn, listen
 }
 
 func bindOnce(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, net.Listener, error) {
-	network := "tcp4"
-	if a.Addr().Is6() {
-		network = "tcp6" // which also keeps IPv4 out of an IPv6 socket
-	}
-	var plain net.ListenConfig
-	listener, err := plain.Listen(ctx, network, a.String())
+	listener, err := bindTCP(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,6 +55,16 @@ func bindOnce(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, net.Listen
 		return nil, nil, err
 	}
 	return packets, listener, nil
+}
+
+// bindTCP opens a TCP socket.
+func bindTCP(ctx context.Context, a netip.AddrPort) (net.Listener, error) {
+	network := "tcp4"
+	if a.Addr().Is6() {
+		network = "tcp6" // which also keeps IPv4 out of an IPv6 socket
+	}
+	var plain net.ListenConfig
+	return plain.Listen(ctx, network, a.String())
 }
 
 // bindUDP opens one socket for each core. Sockets that share a port would also share it with

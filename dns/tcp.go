@@ -24,7 +24,7 @@ const (
 )
 
 // serveTCP answers on every connection that comes in, until the listener is closed.
-func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
+func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure bool) {
 	open := newCrowd(tcpConnections, tcpPerSource)
 	var connections sync.WaitGroup
 	defer connections.Wait()
@@ -44,7 +44,7 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener) {
 		guest := open.enter(source, time.Now(), func() { _ = conn.Close() })
 		connections.Go(func() {
 			defer open.leave(guest)
-			s.serveConn(ctx, conn, source, guest)
+			s.serveConn(ctx, conn, source, guest, secure)
 		})
 	}
 }
@@ -59,6 +59,7 @@ type connection struct {
 	conn    net.Conn
 	guest   *guest
 	source  netip.Addr
+	secure  bool // TLS is spoken inside
 	reader  *bufio.Reader
 	packet  []byte // the request that is being answered
 	replies []byte // that are to be sent, each behind its length
@@ -66,11 +67,11 @@ type connection struct {
 
 // serveConn answers the requests of one connection in the order in which they come, until the client closes it,
 // falls silent or sends what is no request.
-func (s *Server) serveConn(ctx context.Context, conn net.Conn, source netip.Addr, guest *guest) {
+func (s *Server) serveConn(ctx context.Context, conn net.Conn, source netip.Addr, guest *guest, secure bool) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	defer conn.Close()
-	c := &connection{server: s, conn: conn, source: source, guest: guest, reader: bufio.NewReaderSize(conn, 2048)}
+	c := &connection{server: s, conn: conn, source: source, guest: guest, secure: secure, reader: bufio.NewReaderSize(conn, 2048)}
 	for c.next() && c.answer() {
 	}
 	_ = c.flush() // what was asked before the client closed its side
@@ -101,7 +102,7 @@ func (c *connection) whole() bool {
 func (c *connection) answer() (ok bool) {
 	snapshot, now := c.server.snapshot(), time.Now()
 	c.guest.heardAt(now)
-	req := Request{Packet: c.packet, Source: c.source, Stream: true, Now: now, Seed: rand.Uint64()}
+	req := Request{Packet: c.packet, Source: c.source, Stream: true, Secure: c.secure, Now: now, Seed: rand.Uint64()}
 	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
 		for message := range messages {
 			c.replies = append(binary.BigEndian.AppendUint16(c.replies, uint16(len(message))), message...)

@@ -46,7 +46,7 @@ func BenchmarkAnswersWhileRebuilding(b *testing.B) {
 	latest.Store(build())
 	server := dns.NewServer(dns.NewResponder("ns1", "test"), latest.Load, slog.New(slog.DiscardHandler))
 	defer server.Close()
-	if err := server.Listen([]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}); err != nil {
+	if err := server.Listen(dns.Doors{Plain: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}}); err != nil {
 		b.Fatal(err)
 	}
 	calm, busy := time.Hour, time.Hour

@@ -262,7 +262,11 @@ func (d *daemon) listen() error {
 	if now.open {
 		return nil
 	}
-	if err := d.server.Listen(d.listenOn(now.config)); err != nil {
+	doors, err := d.doors(now.config)
+	if err != nil {
+		return err
+	}
+	if err := d.server.Listen(doors); err != nil {
 		return located(now.config, "server.listen", err)
 	}
 	now.open = true

@@ -8,9 +8,24 @@ import (
 	"syscall"
 
 	"gslb/config"
+	"gslb/dns"
 )
 
-// listenOn gives the addresses that DNS is served on. What the operator names is served or is an error.
+// doors gives what DNS is served on, and reads the certificate for it.
+func (d *daemon) doors(cfg *config.Config) (dns.Doors, error) {
+	doors := dns.Doors{Plain: d.listenOn(cfg)}
+	if cfg.Server.TLS == nil {
+		return doors, nil
+	}
+	certificate, err := dns.LoadCertificate(cfg.Server.TLS.Certificate, cfg.Server.TLS.Key, d.log)
+	if err != nil {
+		return doors, located(cfg, "server.tls.certificate", err)
+	}
+	doors.TLS, doors.Certificate = cfg.Server.TLS.Listen, certificate
+	return doors, nil
+}
+
+// listenOn gives the addresses that DNS is served on by UDP and TCP. What the operator names is served or is an error.
 // Of the default only what the machine has: many have no IPv6.
 func (d *daemon) listenOn(cfg *config.Config) []netip.AddrPort {
 	if cfg.At("server.listen") != (config.Pos{}) {

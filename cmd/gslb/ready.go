@@ -1,13 +1,16 @@
 package main
 
 import (
+	"log/slog"
+
 	"gslb/config"
+	"gslb/dns"
 	"gslb/dns/steer"
 	"gslb/health"
 )
 
-// ready says which checks that some endpoint wants cannot be made on this machine, each with the place
-// in the files that asks for it.
+// ready says which files cannot be used and which checks that some endpoint wants cannot be made on this machine,
+// each with the place in the config that asks for it.
 func ready(cfg *config.Config, policy *steer.Policy) []error {
 	var errs []error
 	told := map[string]bool{}
@@ -27,6 +30,11 @@ func ready(cfg *config.Config, policy *steer.Policy) []error {
 			if err := token.Ready(); err != nil {
 				errs = append(errs, located(cfg, "checks."+t.Name+".push.token_file", err))
 			}
+		}
+	}
+	if t := cfg.Server.TLS; t != nil {
+		if _, err := dns.LoadCertificate(t.Certificate, t.Key, slog.New(slog.DiscardHandler)); err != nil {
+			errs = append(errs, located(cfg, "server.tls.certificate", err))
 		}
 	}
 	return errs

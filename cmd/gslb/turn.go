@@ -80,7 +80,11 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 		return located(cfg, "geo", err)
 	}
 	if now.open {
-		if err := d.server.Listen(d.listenOn(cfg)); err != nil {
+		doors, err := d.doors(cfg)
+		if err != nil {
+			return err
+		}
+		if err := d.server.Listen(doors); err != nil {
 			return located(cfg, "server.listen", d.hindered(cfg, err))
 		}
 	}
