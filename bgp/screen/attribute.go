@@ -2,7 +2,6 @@ package screen
 
 import (
 	"bytes"
-	"encoding/binary"
 	"net/netip"
 )
 
@@ -44,24 +43,23 @@ type attribute struct {
 	whole       []byte // header and value
 }
 
-// nextAttribute takes the first attribute; false where its header or its value is cut off.
+// nextAttribute takes the first attribute; false where its header or its value is cut off. Then its flags and
+// code are told as far as they came.
 func nextAttribute(b []byte) (a attribute, rest []byte, ok bool) {
-	if len(b) < 3 {
+	if len(b) < 2 {
 		return attribute{}, nil, false
 	}
 	a = attribute{flags: b[0], code: b[1]}
-	head, length := 3, int(b[2])
+	width := 1
 	if a.flags&flagExtendedLength != 0 {
-		if len(b) < 4 {
-			return attribute{}, nil, false
-		}
-		head, length = 4, int(binary.BigEndian.Uint16(b[2:]))
+		width = 2
 	}
-	if len(b) < head+length {
+	value, rest, ok := field(b[2:], width)
+	if !ok {
 		return a, nil, false
 	}
-	a.value, a.whole = b[head:head+length], b[:head+length]
-	return a, b[head+length:], true
+	a.value, a.whole = value, b[:len(b)-len(rest)]
+	return a, rest, true
 }
 
 // rule is what the RFCs specify of one attribute.

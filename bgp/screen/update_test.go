@@ -104,6 +104,8 @@ func frameErrors() []updateCase {
 		{"half an extended header", both(), announces(usual(), []byte{0x50, 1, 0}), withdrawn + " | withdrawn=1 attribute-list"},
 		{"a stray octet and no prefix", both(), updateOf(net("203.0.113.0/24"), [][]byte{{0x40}}, nil), "notify 3/1 | attribute-list"},
 		{"a truncated MP_REACH_NLRI", both(), announces(usual(), []byte{0x80, 14, 60, 0, 2, 1, 16}), "notify 3/9 | multiprotocol"},
+		{"an MP_REACH_NLRI without a length", both(), announces(usual(), []byte{0x80, 14}), "notify 3/9 | multiprotocol"},
+		{"an MP_UNREACH_NLRI with half a length", both(), announces(usual(), []byte{0x90, 15, 0}), "notify 3/9 | multiprotocol"},
 	}
 }
 

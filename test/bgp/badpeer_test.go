@@ -19,7 +19,7 @@ func TestBadPeerHarmsNobodyElse(t *testing.T) {
 	t.Cleanup(func() { t.Logf("passed %d of %d", count.passed.Load(), count.all.Load()) })
 	for name, group := range map[string]func(t *testing.T, b *bench){
 		"header": badHeaders, "open": badOpens, "update": badUpdates, "two octets": badUpdatesOfTwoOctets,
-		"crash": crashers, "mutation": mutations, "mutation of paths": mutationsOfPaths, "stream": streams,
+		"odd update": oddUpdates, "odd session": oddSessions, "crash": crashers, "mutation": mutations, "mutation of paths": mutationsOfPaths, "stream": streams,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
