@@ -1,10 +1,7 @@
 package bgp
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -66,18 +63,7 @@ func TestAnotherRouterIDIsToldAsAChange(t *testing.T) {
 	t.Parallel()
 	s, b, _ := steered(t, "", "203.0.113.0/24")
 	b.established("gslb")
-	file := filepath.Join(s.folder, "gslb.yaml")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = bytes.Replace(text, []byte("router_id: 192.0.2.53"), []byte("router_id: 192.0.2.54"), 1)
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
-		t.Fatal(err)
-	}
+	s.rewrite("router_id: 192.0.2.53", "router_id: 192.0.2.54")
 	until(t, soon, "the words", func() string {
 		return wordless(b.log.String(), []string{"gslb: Received: Other configuration change"})
 	})

@@ -128,7 +128,22 @@ func (s *server) configure(partners string) {
 		s.t.Fatal(err)
 	}
 	text := strings.NewReplacer("DNS", s.dns.String(), "ADMIN", s.door.String(), "BGP", s.bgp.String(), "GLOBE", globe, "PARTNERS", partners).Replace(frame)
-	text = strings.ReplaceAll(text, "OURS", s.bgp.Addr().String())
+	s.write(strings.ReplaceAll(text, "OURS", s.bgp.Addr().String()))
+}
+
+// rewrite changes words of the configuration.
+func (s *server) rewrite(old, fresh string) {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.folder, "gslb.yaml"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write(strings.ReplaceAll(string(text), old, fresh))
+}
+
+// write puts a configuration in the place of the one before.
+func (s *server) write(text string) {
+	s.t.Helper()
 	fresh := filepath.Join(s.folder, "fresh")
 	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
