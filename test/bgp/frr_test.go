@@ -63,6 +63,12 @@ router bgp 64501
 route-map six permit 10
  set ipv6 next-hop global 2001:db8::9
 `, f.at.Addr(), ours.Addr(), ours.Port(), router, ipv4, ipv6)
+	f.write(text)
+}
+
+// write gives FRR its whole configuration.
+func (f *frr) write(text string) {
+	f.t.Helper()
 	if err := os.WriteFile(filepath.Join(f.folder, "frr.conf"), []byte(text), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
