@@ -52,6 +52,7 @@ func (t *Table) merge(pg *page, edits []edit) {
 	most := len(pg.prefixes) + len(edits)
 	made := page{make([]netip.Prefix, 0, most), make([]uint32, 0, most), make([]claim, 0, len(pg.claims)+len(edits))}
 	t.len -= len(pg.prefixes)
+	var claims []claim // of one prefix after the other
 	i := 0
 	for i < len(pg.prefixes) || len(edits) > 0 {
 		if len(edits) == 0 || (i < len(pg.prefixes) && pg.prefixes[i].Compare(edits[0].prefix) < 0) {
@@ -59,9 +60,10 @@ func (t *Table) merge(pg *page, edits []edit) {
 			i++
 			continue
 		}
-		p, claims := edits[0].prefix, []claim(nil)
+		p := edits[0].prefix
+		claims = claims[:0]
 		if i < len(pg.prefixes) && pg.prefixes[i] == p {
-			claims = slices.Clone(pg.of(i))
+			claims = append(claims, pg.of(i)...)
 			t.count(claims, -1)
 			i++
 		}

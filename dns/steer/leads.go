@@ -20,7 +20,7 @@ func (e *explainer) leading(site placeID) (bgp.Route, bool) {
 	for _, routes := range e.s.in.Routes.Covering(e.q.Client.Address) {
 		for _, tier := range bgp.Tiers(routes) {
 			for _, r := range tier {
-				if to, ok := sites[r.Partner]; ok && to == site {
+				if sites[r.Partner].has(site) {
 					return r, true
 				}
 			}

@@ -12,6 +12,9 @@ type list [][]placeID
 
 // then appends the tiers of the second list, without the places that the first has already.
 func (l list) then(m list) list {
+	if len(m) == 0 {
+		return l
+	}
 	joined := slices.Clone(l)
 	for _, tier := range m {
 		var fresh []placeID

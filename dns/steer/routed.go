@@ -58,19 +58,20 @@ func (p *Policy) patched(old *routed, routes *bgp.Table, changed []netip.Prefix)
 	return newRouted(table, numbers, old.fresh)
 }
 
-// sites gives where the routes of each partner lead, of those that are steered by.
-func (p *Policy) sites() map[string]placeID {
-	sites := map[string]placeID{}
+// sites gives where the routes of each partner lead, of those that are steered by: one site each. As a list it
+// is made once for all prefixes that have one route, which are most.
+func (p *Policy) sites() map[string]list {
+	sites := map[string]list{}
 	for _, partner := range p.partners {
 		if !partner.shadow {
-			sites[partner.Name] = partner.site
+			sites[partner.Name] = list{{partner.site}}
 		}
 	}
 	return sites
 }
 
 // own gives the list of each prefix by itself, of those that lead anywhere.
-func own(routes iter.Seq2[netip.Prefix, []bgp.Route], sites map[string]placeID) iter.Seq2[netip.Prefix, list] {
+func own(routes iter.Seq2[netip.Prefix, []bgp.Route], sites map[string]list) iter.Seq2[netip.Prefix, list] {
 	return func(yield func(netip.Prefix, list) bool) {
 		for prefix, rs := range routes {
 			if l := siteList(rs, sites); l != nil && !yield(prefix, l) {
@@ -91,7 +92,10 @@ func cut(own iter.Seq2[netip.Prefix, list], outer list, numbers *lists) *prefix.
 
 // siteList gives the sites that the routes of one prefix lead to, in tiers. Routes that are refused
 // lead nowhere.
-func siteList(routes []bgp.Route, sites map[string]placeID) list {
+func siteList(routes []bgp.Route, sites map[string]list) list {
+	if len(routes) == 1 && routes[0].Refused == bgp.Believed {
+		return sites[routes[0].Partner]
+	}
 	believed := routes[:0:0]
 	for _, r := range routes {
 		if r.Refused == bgp.Believed {
@@ -102,8 +106,8 @@ func siteList(routes []bgp.Route, sites map[string]placeID) list {
 	for _, tier := range bgp.Tiers(believed) {
 		var places []placeID
 		for _, r := range tier {
-			if site, ok := sites[r.Partner]; ok {
-				places = append(places, site)
+			for _, site := range sites[r.Partner] {
+				places = append(places, site...)
 			}
 		}
 		l = l.then(list{places})
