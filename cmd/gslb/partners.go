@@ -65,7 +65,7 @@ func (s sheet) partners(all admin.Partners) {
 			t.row(p.Partner, site, "static", "-", "-", "-", fmt.Sprint(p.Static), "-", "-", "-", "-")
 		}
 		for _, peer := range p.Peers {
-			t.row(p.Partner, site, peer.Peer.String(), fmt.Sprint(peer.ASN), stateWord(peer), s.agoOr(peer.Since), fmt.Sprint(peer.Accepted),
+			t.row(p.Partner, site, peer.Peer.String(), fmt.Sprint(peer.ASN), peer.State, s.agoOr(peer.Since), fmt.Sprint(peer.Accepted),
 				number(refusedOf(peer)), s.staleWord(peer), s.agoOr(peer.Changed), number(int(peer.Flaps)))
 		}
 	}
@@ -74,14 +74,6 @@ func (s sheet) partners(all admin.Partners) {
 	s.notes("Refused", refusals(all))
 	s.notes("RPKI", s.validators(all.RPKI))
 	s.notes("Notes", backing(all.Partners))
-}
-
-// stateWord is the state of a session, or that none is wanted for now.
-func stateWord(p admin.Peer) string {
-	if !p.Until.IsZero() {
-		return "suspended"
-	}
-	return p.State
 }
 
 func refusedOf(p admin.Peer) int {

@@ -49,7 +49,7 @@ func TestPartnersAreATable(t *testing.T) {
 						Malformed: map[string]uint64{"attribute flags": 1}, Withdrawn: 3, Error: "hold timer expired", Flaps: 1,
 					},
 					{
-						Peer: address("2001:db8:100::9"), ASN: 64501, State: "idle", Since: ago(40 * time.Second), Accepted: 102211, Stale: 102211, StaleSince: ago(40 * time.Second),
+						Peer: address("2001:db8:100::9"), ASN: 64501, State: "suspended", Since: ago(40 * time.Second), Accepted: 102211, Stale: 102211, StaleSince: ago(40 * time.Second),
 						Changed: ago(4 * time.Minute), Error: "it announced too many prefixes", Until: noon.Add(14*time.Minute + 20*time.Second), Flaps: 2,
 					},
 				},

@@ -46,7 +46,7 @@ type Partner struct {
 type Peer struct {
 	Peer  netip.Addr `json:"peer"`
 	ASN   uint32     `json:"asn"`
-	State string     `json:"state"` // idle, connecting, open or established
+	State string     `json:"state"` // idle, connecting, open, established or suspended
 	Since time.Time  `json:"since,omitzero"`
 	Error string     `json:"error,omitempty"`          // why the last session or attempt ended, or what is in the way of one
 	Until time.Time  `json:"suspended_until,omitzero"` // no session is tried before, unless it is reset
@@ -125,17 +125,28 @@ func (s sessions) peer(p bgp.Peer) Peer {
 	from := source{p.Partner, p.Address}
 	view, account := s.views[from], s.accounts[from]
 	v := Peer{
-		Peer: p.Address, ASN: p.ASN, State: view.State.String(), Since: view.Since, Error: view.Cause, Flaps: view.Flaps,
+		Peer: p.Address, ASN: p.ASN, State: stateWord(view), Since: view.Since, Error: view.Cause, Flaps: view.Flaps,
 		Accepted: account.Tally.Believed(), IPv4: account.IPv4, IPv6: account.IPv6, Refused: account.Tally.Refused(),
 		Stale: account.Stale, Changed: account.Changed, Malformed: view.Refused, Withdrawn: view.Withdrawn,
 	}
 	if account.Stale > 0 {
 		v.StaleSince = account.Lost
 	}
-	if view.Paused.After(time.Now()) {
+	if suspended(view) {
 		v.Until = view.Paused
 	}
 	return v
+}
+
+// suspended tells a peer that is left alone for now.
+func suspended(v bgp.PeerView) bool { return v.Paused.After(time.Now()) }
+
+// stateWord is the state of a session, or that none is wanted for now.
+func stateWord(v bgp.PeerView) string {
+	if suspended(v) {
+		return "suspended"
+	}
+	return v.State.String()
 }
 
 // Reset is what POST /v1/partners/reset did.
@@ -165,7 +176,7 @@ func (h *handler) resetPartner(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		begun := (all || v.State != bgp.Established) && h.Reset(v.Peer.Address)
-		done.Peers = append(done.Peers, ResetOfPeer{v.Peer.Address, v.State.String(), begun})
+		done.Peers = append(done.Peers, ResetOfPeer{v.Peer.Address, stateWord(v), begun})
 	}
 	write(w, http.StatusOK, done)
 }

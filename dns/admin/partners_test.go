@@ -139,7 +139,7 @@ func TestPartnersAreShownWithTheirPeers(t *testing.T) {
 				Alone:   bgp.Sample{Count: 3, First: []netip.Prefix{prefix("198.18.0.0/24"), prefix("203.0.112.0/24"), prefix("2001:db8::/32")}},
 				Peers: []admin.Peer{
 					{
-						Peer: p.peers[0].Address, ASN: 64501, State: "idle", Since: now, Error: "hold timer expired", Until: p.views[0].Paused, Flaps: 3, Accepted: 3, IPv4: 2, IPv6: 1,
+						Peer: p.peers[0].Address, ASN: 64501, State: "suspended", Since: now, Error: "hold timer expired", Until: p.views[0].Paused, Flaps: 3, Accepted: 3, IPv4: 2, IPv6: 1,
 						Refused: map[bgp.Refusal]int{bgp.RefusedBogus: 1, bgp.RefusedWithin: 1}, Stale: 3, StaleSince: later, Changed: now,
 					},
 					{

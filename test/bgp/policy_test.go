@@ -122,3 +122,52 @@ func TestSecondPartnerServesWhenTheFirstCannot(t *testing.T) {
 	second.kill()
 	s.always("203.0.113.1", "msk")
 }
+
+func TestPeerThatAnnouncedTooManyPrefixesIsLeftAloneUntilItsReset(t *testing.T) {
+	t.Parallel()
+	s := serving(t, func(s *server) string {
+		return partnerText("sibtel", "nsk", fmt.Sprintf("address: %s, asn: 64501, passive: true", s.net.host(5)), "    stale: 10m\n    accept: {within: [60.0.0.0/8], max_prefixes: 2}")
+	})
+	h := s.established(s.net.host(5), fair(), good("60.1.1.0/24"), good("60.1.2.0/24"))
+	s.sends("60.1.2.1", "nsk")
+	if err := h.send(update(nlri("60.1.1.0/24"), base(), join(nlri("60.1.3.0/24"), nlri("60.1.4.0/24")))); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.verdict(); got != "6/1" {
+		t.Errorf("got %s, want NOTIFICATION 6/1", got)
+	}
+	h.conn.Close()
+	peer := s.net.host(5).String()
+	until(t, soon, "the words", func() string {
+		return wordless(s.gslb("partners"), []string{" suspended ", " 2 for ", "sibtel " + peer + ": it announced too many prefixes", "(9m", "or until gslb partners reset sibtel"})
+	})
+	for client, site := range map[string]string{"60.1.1.1": "nsk", "60.1.2.1": "nsk", "60.1.3.1": "msk", "60.1.4.1": "msk"} {
+		s.keeps(client, site) // the last set before it, whole
+	}
+	s.says("60.1.1.1", "placed=partners", " stale=")
+	for out, words := range map[string][]string{
+		s.gslb("routes"):             {"60.1.1.0/24", "60.1.2.0/24", "wins, stale "},
+		s.gslb("partners", "--json"): {`"state": "suspended"`, `"suspended_until": `, `"stale": 2`},
+		s.gslb("events"):             {"announced too many prefixes: the last set stays, stale"},
+		s.log.String():               {"too many prefixes: session closed", "partner=sibtel", "until="},
+	} {
+		if got := wordless(out, words); got != "the words" {
+			t.Error(got)
+		}
+	}
+	if h, err := s.dial(s.net.host(5)); err == nil {
+		_ = h.send(fair().message()) // it may be closed by now
+		if got := h.verdict(); got != "closed" {
+			t.Errorf("a connection during the pause got %s, want it closed", got)
+		}
+		h.conn.Close()
+	}
+	if out := s.gslb("partners", "reset", "sibtel"); !strings.Contains(out, peer+" begins anew, was suspended") {
+		t.Errorf("reset says %q", out)
+	}
+	h = s.established(s.net.host(5), fair(), good("60.1.1.0/24"), good("60.1.3.0/24"))
+	defer h.conn.Close()
+	s.sends("60.1.3.1", "nsk")
+	s.sends("60.1.2.1", "msk")
+	s.confirms("60.1.1.1")
+}
