@@ -24,6 +24,9 @@ const (
 	childSound  = time.Minute // a speaker that lived for so long begins the backoff anew
 )
 
+// waitingMessages is how many messages of the speaker wait for whoever takes them. The largest have some thousand routes.
+const waitingMessages = 16
+
 // errUnwanted ends a speaker that has no neighbours.
 var errUnwanted = errors.New("no peers")
 
@@ -41,7 +44,7 @@ type child struct {
 }
 
 func newChild(start func(context.Context) (*process, error), log *slog.Logger) *child {
-	return &child{start: start, log: log, events: make(chan wire.Message), wake: make(chan struct{}, 1)}
+	return &child{start: start, log: log, events: make(chan wire.Message, waitingMessages), wake: make(chan struct{}, 1)}
 }
 
 // want makes the state the one that the speaker is to have.

@@ -2,9 +2,55 @@ package bgp
 
 import (
 	"context"
+	"slices"
 
 	"gslb/bgp/wire"
 )
+
+// mostGathered is how many changes of routes are gathered, about. Telling the sink of any costs up to a copy of the
+// table, so what came in the meantime is told together.
+const mostGathered = 100_000
+
+// hearAll takes a message of the speaker, and what waits behind it as long as that can be told together.
+func (s *Sessions) hearAll(m wire.Message) {
+	for more := true; more; {
+		first, ok := m.(wire.Routes)
+		if !ok {
+			s.hear(m)
+			return
+		}
+		var all []wire.Routes
+		all, m, more = s.gathered(first)
+		for _, r := range all {
+			s.hear(r)
+		}
+	}
+}
+
+// gathered gives routes and those that wait behind them, joined for each neighbour. The first message of another
+// kind ends that, and is given too, if one came: nil is the speaker's death.
+func (s *Sessions) gathered(first wire.Routes) (all []wire.Routes, next wire.Message, more bool) {
+	all = []wire.Routes{first}
+	for n := len(first.Changes); n < mostGathered; {
+		select {
+		case next = <-s.child.events:
+		default:
+			return all, nil, false
+		}
+		r, ok := next.(wire.Routes)
+		if !ok {
+			return all, next, true
+		}
+		n += len(r.Changes)
+		i := slices.IndexFunc(all, func(o wire.Routes) bool { return o.Neighbour == r.Neighbour })
+		if i < 0 {
+			all = append(all, r)
+			continue
+		}
+		all[i].Changes = append(all[i].Changes, r.Changes...)
+	}
+	return all, nil, false
+}
 
 // hear takes one message of the speaker, nil for its death, and tells the sink what it means. Messages
 // about neighbours that are no longer wanted are old, and passed over.

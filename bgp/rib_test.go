@@ -233,19 +233,25 @@ func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {
 	s.want("203.0.113.0/24=9")
 }
 
+// flood announces n prefixes of the first peer, none of which is among the so many before.
+func (s *story) flood(before, n int) {
+	changes := make([]wire.Change, n)
+	for i := range changes {
+		at := before + i
+		changes[i].Prefix = netip.PrefixFrom(netip.AddrFrom4([4]byte{60, byte(at >> 16), byte(at >> 8), byte(at)}), 32)
+		changes[i].Path = wire.Path{Origin: 64501, NeighbourASN: 64501}
+	}
+	s.rib.Routes(s.a, changes, s.now)
+}
+
 func TestFirstRoutesOfAPeerThatNeverEndsCountInTheEnd(t *testing.T) {
 	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes, p.Accept.IPv4.Max = 1<<20, 32 })
 	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
 	sent := 0
 	more := func() {
-		n := max(trickle, sent/99+1)
-		changes := make([]wire.Change, n)
-		for i := range changes {
-			sent++
-			changes[i].Prefix = netip.PrefixFrom(netip.AddrFrom4([4]byte{60, byte(sent >> 16), byte(sent >> 8), byte(sent)}), 32)
-			changes[i].Path = wire.Path{Origin: 64501, NeighbourASN: 64501}
-		}
-		s.rib.Routes(s.a, changes, s.now)
+		n := max(trickle, sent/999+1)
+		s.flood(sent, n)
+		sent += n
 	}
 	const step = quiet * 8 / 10
 	for range longestSync/step - 1 {
@@ -257,6 +263,26 @@ func TestFirstRoutesOfAPeerThatNeverEndsCountInTheEnd(t *testing.T) {
 	s.after(step)
 	if got := s.rib.Latest().Len(); sent < 100*trickle || got != sent {
 		t.Errorf("%d prefixes count after %v, want %d", got, longestSync, sent)
+	}
+}
+
+// A machine may be too busy to take routes in for a moment, and a slow line bring few of many at a time.
+func TestFirstRoutesOfALargeTableAreWaitedForLonger(t *testing.T) {
+	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes, p.Accept.IPv4.Max = 1<<20, 32 })
+	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	sent := 200_000
+	s.flood(0, sent)
+	for range 4 {
+		s.after(2*quiet - time.Millisecond)
+		s.flood(sent, trickle)
+		sent += trickle
+		s.want("")
+	}
+	s.after(quiet + 204*quietPerThousand - time.Millisecond)
+	s.want("")
+	s.after(time.Millisecond)
+	if got := s.rib.Latest().Len(); got != sent {
+		t.Errorf("%d prefixes count, want %d", got, sent)
 	}
 }
 

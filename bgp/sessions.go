@@ -118,7 +118,7 @@ func (s *Sessions) Run(ctx context.Context) error {
 		case <-s.applied:
 			s.follow(ctx, &rest)
 		case m := <-s.child.events:
-			s.hear(m)
+			s.hearAll(m)
 		}
 	}
 }

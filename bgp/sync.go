@@ -9,13 +9,15 @@ import (
 
 // When a peer's first routes count although it did not tell their end (RFC 4724).
 const (
-	// quiet is how long they must not have grown.
-	quiet = time.Second
+	// quiet is how long they must not have grown, and quietPerThousand how much longer for each thousand of them: the
+	// more there are, the more it costs to take them in parts, and a machine that is so busy may pause itself.
+	quiet            = time.Second
+	quietPerThousand = 5 * time.Millisecond
 	// quietBeforeEnd is the same for a peer that announced to tell their end: it may be slow, but it will.
 	quietBeforeEnd = 10 * time.Second
-	// trickle is by how many they have to be more to have grown; of many, by a hundredth. A peer with a full
-	// table has some change every second, and would never be quiet otherwise; and so few cost little one
-	// by one.
+	// trickle is by how many they have to be more to have grown; of many, by a thousandth, and by a hundredth where the
+	// silence is ten times as long. A peer with a full table has some change every second, and would never be
+	// quiet otherwise; and so few cost little one by one.
 	trickle = 1000
 	// longestSync is how long they are held back at most, while they go on growing. A million took 25 to 90
 	// seconds to come through the speaker, by how busy the machine was: taken in parts, each part would copy
@@ -37,7 +39,11 @@ func (r *RIB) hold(i int, changes []wire.Change, limit int, now time.Time) (ok b
 		s.began, s.heard = now, now
 	}
 	s.pending = append(s.pending, r.edits(i, changes, now)...)
-	if n := len(s.pending); n-s.counted >= max(trickle, n/100) {
+	share := 1000
+	if s.ends {
+		share = 100
+	}
+	if n := len(s.pending); n-s.counted >= max(trickle, n/share) {
 		s.heard, s.counted = now, n
 	}
 	signal(r.wake)
@@ -93,7 +99,7 @@ func (s *source) quietAt() time.Time {
 	if !s.syncing || s.began.IsZero() {
 		return time.Time{}
 	}
-	silent, most := s.heard.Add(quiet), s.began.Add(longestSync)
+	silent, most := s.heard.Add(quiet+time.Duration(len(s.pending)/1000)*quietPerThousand), s.began.Add(longestSync)
 	if s.ends {
 		silent = s.heard.Add(quietBeforeEnd)
 	}
