@@ -101,9 +101,9 @@ func (b *routeServer) configure(parts ...string) {
 }
 
 // begin runs BIRD until it is killed or the test ends.
-func (b *routeServer) begin() {
+func (b *routeServer) begin(options ...string) {
 	b.t.Helper()
-	b.cmd = exec.Command(b.program, "-f", "-c", "bird.conf", "-s", "bird.ctl", "-P", "bird.pid")
+	b.cmd = exec.Command(b.program, append(options, "-f", "-c", "bird.conf", "-s", "bird.ctl", "-P", "bird.pid")...)
 	b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = b.folder, b.log, b.log
 	b.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := b.cmd.Start(); err != nil {
