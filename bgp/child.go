@@ -52,7 +52,7 @@ func (c *child) want(state wire.Configure) {
 	c.mu.Lock()
 	c.wanted = state
 	c.mu.Unlock()
-	c.signal()
+	signal(c.wake)
 }
 
 // again asks for all routes of a neighbour.
@@ -62,14 +62,7 @@ func (c *child) again(neighbour uint32) {
 		c.refresh = append(c.refresh, neighbour)
 	}
 	c.mu.Unlock()
-	c.signal()
-}
-
-func (c *child) signal() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
+	signal(c.wake)
 }
 
 // state gives what is wanted, and takes the refreshes along.

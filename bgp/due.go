@@ -42,7 +42,7 @@ func (r *RIB) expire(i int, now time.Time) {
 		return due
 	})
 	if len(over) > 0 {
-		t := r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) })
+		t := r.Latest().swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) })
 		r.publish(r.dated(t, now))
 	}
 }

@@ -16,9 +16,9 @@ type edit struct {
 }
 
 // edited gives the table with edits made, in their order, and with the peers as they are now. The
-// edits are sorted by it.
-func (t *Table) edited(version uint64, edits []edit, peers []peerState) *Table {
-	next := &Table{version: version, len: t.len, peers: slices.Clone(peers), tallies: make([]Tally, len(peers)), lengths: t.lengths}
+// edits are sorted by it. It has no number yet.
+func (t *Table) edited(edits []edit, peers []peerState) *Table {
+	next := &Table{len: t.len, peers: slices.Clone(peers), tallies: make([]Tally, len(peers)), lengths: t.lengths}
 	copy(next.tallies, t.tallies)
 	next.pages = make([]*page, 0, len(t.pages)+1)
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.prefix.Compare(b.prefix) })
@@ -87,9 +87,9 @@ func (t *Table) count(claims []claim, by int) {
 }
 
 // swept gives the table with every claim as judge leaves it: changed, or gone when it says false.
-// Pages in which nothing changes are shared.
-func (t *Table) swept(version uint64, peers []peerState, judge func(netip.Prefix, *claim) bool) *Table {
-	next := &Table{version: version, peers: slices.Clone(peers), tallies: make([]Tally, len(peers)), lengths: t.lengths}
+// Pages in which nothing changes are shared. It has no number yet.
+func (t *Table) swept(peers []peerState, judge func(netip.Prefix, *claim) bool) *Table {
+	next := &Table{peers: slices.Clone(peers), tallies: make([]Tally, len(peers)), lengths: t.lengths}
 	for _, pg := range t.pages {
 		var made page
 		changed := false

@@ -59,13 +59,13 @@ func TestEditedTableIsThatOfTheSlowTwin(t *testing.T) {
 	peers := []peerState{{partner: "a", up: true}, {partner: "b", up: true}, {partner: "c", up: true}}
 	rapid.Check(t, func(t *rapid.T) {
 		table, want := &Table{}, slow{}
-		for version := range uint64(rapid.IntRange(1, 6).Draw(t, "batches")) {
+		for range rapid.IntRange(1, 6).Draw(t, "batches") {
 			edits := rapid.SliceOfN(rapid.Custom(drawEdit), 0, 400).Draw(t, "edits")
 			before, had := table, want.clone()
 			for _, e := range edits {
 				want.edit(e)
 			}
-			table = table.edited(version+1, edits, peers)
+			table = table.edited(edits, peers)
 			checkTable(t, table, want)
 			checkTable(t, before, had) // the old one is as it was
 			checkChanged(t, before, table, had, want)
@@ -145,7 +145,7 @@ func TestChangedLooksOnlyAtPagesThatAreNotShared(t *testing.T) {
 	table := many(100_000)
 	peers := table.peers
 	one := edit{prefix: netip.MustParsePrefix("100.64.7.0/24"), claim: claim{path: unique.Make(Path{MED: 9})}}
-	next := table.edited(2, []edit{one}, peers)
+	next := table.edited([]edit{one}, peers)
 	if got := fmt.Sprint(slices.Collect(next.Changed(table))); got != "[100.64.7.0/24]" {
 		t.Errorf("changed %s", got)
 	}
@@ -168,7 +168,7 @@ func many(n int) *Table {
 		a := netip.AddrFrom4([4]byte{byte(16 + i>>16), byte(i >> 8), byte(i), 0})
 		edits[i] = edit{prefix: netip.PrefixFrom(a, 24), claim: claim{path: path, preference: DefaultPreference}}
 	}
-	return (&Table{}).edited(1, edits, []peerState{{partner: "p", up: true}})
+	return (&Table{}).edited(edits, []peerState{{partner: "p", up: true}})
 }
 
 func BenchmarkOneUpdateOnAMillion(b *testing.B) {
@@ -177,7 +177,7 @@ func BenchmarkOneUpdateOnAMillion(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		e := edit{prefix: netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(16 + i%15), byte(i >> 4), byte(i), 0}), 24)}
 		e.claim = claim{path: unique.Make(Path{MED: uint32(i % 3)})}
-		next := table.edited(uint64(i), []edit{e}, table.peers)
+		next := table.edited([]edit{e}, table.peers)
 		for range next.Changed(table) {
 		}
 		table = next

@@ -91,7 +91,7 @@ func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 	r.reconsider()
 	edits = append(edits, r.revive(now)...)
 	old := r.Latest()
-	t := old.swept(0, r.states(), r.keeps).edited(0, edits, r.states())
+	t := old.swept(r.states(), r.keeps).edited(edits, r.states())
 	if old.version > 0 && slices.Equal(old.peers, t.peers) && !t.differs(old) {
 		return
 	}
@@ -124,7 +124,7 @@ func (r *RIB) Validate(vrps *rpki.Set) {
 	r.vrps = vrps
 	r.reconsider()
 	old := r.Latest()
-	t := old.swept(0, r.states(), func(p netip.Prefix, c *claim) bool {
+	t := old.swept(r.states(), func(p netip.Prefix, c *claim) bool {
 		if s := r.sources[c.peer]; s.wanted && s.address.IsValid() {
 			return r.keeps(p, c)
 		}
@@ -203,6 +203,9 @@ func (r *RIB) publish(t *Table) {
 	signal(r.wake)
 }
 
+// restate publishes the table as it is, with the sessions as they are. The caller holds mu.
+func (r *RIB) restate() { r.publish(r.Latest().edited(nil, r.states())) }
+
 // dated notes in a table that is not published yet whose routes are fewer than before.
 func (r *RIB) dated(t *Table, now time.Time) *Table {
 	for i, before := range r.Latest().tallies {
@@ -213,6 +216,7 @@ func (r *RIB) dated(t *Table, now time.Time) *Table {
 	return t
 }
 
+// signal fills a one-slot channel, if it is empty.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -231,7 +235,7 @@ func (r *RIB) Up(p Peer, o Opened, now time.Time) {
 	s.up, s.session = true, s.session+1
 	s.syncing, s.began, s.counted, s.pending = true, time.Time{}, 0, nil
 	s.ended, s.begins, s.ends = [2]bool{}, [2]bool{o.IPv4, o.IPv6}, o.Ends
-	r.publish(r.Latest().edited(0, nil, r.states()))
+	r.restate()
 }
 
 // Routes takes in what a peer announces and withdraws. It says false when the peer has announced
@@ -247,7 +251,7 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	limit := r.partners[s.partner].Accept.MaxPrefixes
 	if s.syncing {
 		ok = r.hold(i, changes, limit, now)
-	} else if t := r.Latest().edited(0, r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
+	} else if t := r.Latest().edited(r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
 		r.publish(r.dated(t, now))
 		ok = true
 	}
@@ -255,7 +259,7 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 		return true
 	}
 	r.lose(s, now)
-	r.publish(r.Latest().edited(0, nil, r.states()))
+	r.restate()
 	return false
 }
 
@@ -316,7 +320,7 @@ func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 	}
 	t := r.settled(i)
 	s.losses = nil
-	t = t.swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session })
+	t = t.swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session })
 	r.publish(r.dated(t, now))
 }
 
@@ -331,11 +335,11 @@ func (r *RIB) Down(p Peer, cause Cause, now time.Time) {
 	}
 	if !cause.Administrative {
 		r.lose(s, now)
-		r.publish(r.Latest().edited(0, nil, r.states()))
+		r.restate()
 		return
 	}
 	s.forget()
-	r.publish(r.dated(r.Latest().swept(0, r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }), now))
+	r.publish(r.dated(r.Latest().swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i }), now))
 }
 
 // Lost ends all sessions at once, by nobody's will.
@@ -347,7 +351,7 @@ func (r *RIB) Lost(now time.Time) {
 			r.lose(s, now)
 		}
 	}
-	r.publish(r.Latest().edited(0, nil, r.states()))
+	r.restate()
 }
 
 // forget ends a source whose routes leave with it.

@@ -88,7 +88,7 @@ func BenchmarkSaveAfterOneUpdate(b *testing.B) {
 		old := r.Latest()
 		e := edit{prefix: netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(16 + i%15), byte(i >> 4), byte(i), 0}), 24)}
 		e.claim = t.pages[0].claims[0]
-		r.latest.Store(old.edited(uint64(i), []edit{e}, t.peers))
+		r.latest.Store(old.edited([]edit{e}, t.peers))
 		saved, err := r.SaveSince(old, time.Unix(int64(i), 0))
 		if err != nil {
 			b.Fatal(err)

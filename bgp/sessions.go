@@ -90,10 +90,7 @@ func (s *Sessions) Apply(local Local, peers []Peer) {
 	}
 	s.local, s.peers = local, slices.Clone(peers)
 	s.mu.Unlock()
-	select {
-	case s.applied <- struct{}{}:
-	default:
-	}
+	signal(s.applied)
 }
 
 // Run holds the sessions until ctx ends, tells the peers goodbye, and returns nil when everything that

@@ -89,7 +89,7 @@ func (r *RIB) reconsider() {
 // settled gives the table with what was held back of a source.
 func (r *RIB) settled(i int) *Table {
 	s := r.sources[i]
-	t := r.Latest().edited(0, s.pending, r.states())
+	t := r.Latest().edited(s.pending, r.states())
 	s.syncing, s.pending = false, nil
 	return t
 }

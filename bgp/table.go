@@ -80,7 +80,9 @@ func NewTable(version uint64, routes []Route) *Table {
 		}
 		edits = append(edits, edit{prefix: r.Prefix, claim: c})
 	}
-	return t.edited(version, edits, t.peers)
+	t = t.edited(edits, t.peers)
+	t.version = version
+	return t
 }
 
 // Version numbers the table among those of one server; it grows with every change.
