@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ const (
 	keeperRest     = 100 * time.Millisecond // between two writes: a storm of events costs few
 	routesInterval = 5 * time.Second        // between two writes of routes
 	keeperShare    = 4                      // rest at least so many times as long as the write took
+	tidyPieces     = 500                    // of routes, written at once, whose memory is given back: tens of thousands of routes
 )
 
 // keeper brings to the state file what is to survive the process: windows, the journal, and the
@@ -278,6 +280,9 @@ func (k *keeper) saveRoutes() error {
 	}
 	if err == nil {
 		k.table = saved.Table
+	}
+	if len(saved.Set) >= tidyPieces {
+		debug.FreeOSMemory()
 	}
 	return err
 }
