@@ -131,10 +131,11 @@ func (d *daemon) assemble() {
 	d.outside = health.NewOutside()
 	d.runner = health.NewRunner(d.board, d.outside.Probe, d.log)
 	d.publisher = steer.NewPublisher(steer.Sources{
-		Health:  d.board.Latest,
-		Routes:  d.peering.rib.Latest,
-		Geo:     d.world.Latest,
-		Changed: []<-chan struct{}{d.board.Changed(), d.world.Changed(), d.peering.rib.Changed()},
+		Health:     d.board.Latest,
+		Routes:     d.peering.rib.Latest,
+		Changed:    []<-chan struct{}{d.board.Changed(), d.peering.rib.Changed()},
+		Geo:        d.world.Latest,
+		GeoChanged: d.world.Changed(),
 	}, d.tell)
 	d.publisher.Restore(d.keeper.tenures())
 	d.keeper.steer = d.publisher.Tenures
@@ -158,10 +159,9 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 // use makes answers come from a policy. It returns when they do.
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg))
-	now := time.Now()
-	d.publisher.Use(policy, number, now, func() {
+	d.publisher.Use(policy, number, time.Now, func() {
 		d.runner.Apply(policy.Targets())
-		d.peering.use(policy, now)
+		d.peering.use(policy, time.Now())
 	})
 }
 

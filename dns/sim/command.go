@@ -198,7 +198,7 @@ func (w *world) changeGlobe(s *step) error {
 	}
 	w.globe = globe
 	if w.server.policy != nil {
-		w.server.publisher.Refresh(w.now)
+		w.server.publisher.Survey(w.time)
 	}
 	return nil
 }

@@ -63,6 +63,9 @@ func (w *world) say(format string, args ...any) {
 	w.out = append(w.out, fmt.Sprintf(format, args...))
 }
 
+// time is the moment of the story.
+func (w *world) time() time.Time { return w.now }
+
 // clock is the time as the story shows it.
 func (w *world) clock() string {
 	if w.now.Sub(beginning) < 24*time.Hour {
@@ -113,7 +116,7 @@ func (w *world) load() error {
 		w.number, w.hash = w.number+1, policy.Hash()
 	}
 	w.server.policy = policy
-	w.server.publisher.Use(policy, w.number, w.now, func() {
+	w.server.publisher.Use(policy, w.number, w.time, func() {
 		w.watch(policy.Targets())
 		w.server.rib.Apply(policy.Partners(), policy.Peers(), w.now)
 	})

@@ -161,8 +161,17 @@ func BenchmarkViewOfManyLocations(b *testing.B) {
 datacenters: {msk: {location: [55.75, 37.62]}, fra: {location: [50.11, 8.68]}, nyc: {location: [40.71, -74.01]}}
 services: {www: {steer: [geo], at: {msk: [192.0.2.1], fra: [192.0.2.2], nyc: [192.0.2.3]}}}
 `)
-	w.geo = geo.NewMap(func(yield func(netip.Prefix, geo.Location) bool) {
-		for i := range 300_000 {
+	w.geo = manyLocations(300_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		sinkSnapshot = w.snapshot()
+	}
+}
+
+// manyLocations is a map on which each of so many networks is at a place of its own.
+func manyLocations(n int) *geo.Map {
+	return geo.NewMap(func(yield func(netip.Prefix, geo.Location) bool) {
+		for i := range n {
 			a := netip.AddrFrom4([4]byte{byte(11 + i>>16), byte(i >> 8), byte(i), 0})
 			l := geo.Location{City: fmt.Sprint(i), Latitude: float64(i%1700)/10 - 85, Longitude: float64(i%3590)/10 - 179, Located: true}
 			if !yield(netip.PrefixFrom(a, 24), l) {
@@ -170,10 +179,6 @@ services: {www: {steer: [geo], at: {msk: [192.0.2.1], fra: [192.0.2.2], nyc: [19
 			}
 		}
 	})
-	b.ReportAllocs()
-	for b.Loop() {
-		sinkSnapshot = w.snapshot()
-	}
 }
 
 var sinkSnapshot *steer.Snapshot

@@ -15,14 +15,16 @@ import (
 // changes makes one snapshot. An answer is never staler than this and the time of a build.
 const settle = 10 * time.Millisecond
 
-// Sources is where the publisher reads the newest inputs. Each signal of Changed says only that
+// Sources is where the publisher reads the newest inputs. Each signal of Changed and GeoChanged says only that
 // its source has something newer: what it is, is read when the snapshot is built, so that no
 // change is lost and none is queued.
 type Sources struct {
 	Health  func() *health.Report
 	Routes  func() *bgp.Table
-	Geo     func() *geo.Map
-	Changed []<-chan struct{}
+	Changed []<-chan struct{} // of the two
+
+	Geo        func() *geo.Map
+	GeoChanged <-chan struct{} // nil: it never does
 }
 
 // Publisher keeps the newest snapshot. It is the only writer; readers call Latest.
@@ -32,9 +34,12 @@ type Publisher struct {
 	latest  atomic.Pointer[Snapshot]
 	wake    chan struct{}
 
-	mu      sync.Mutex // held while a snapshot is made, and its inputs are prepared
+	turning sync.Mutex // held while another policy or geo map is put in force, which can take long
+
+	mu      sync.Mutex // held while a snapshot is made of what follows and the newest verdicts and routes
 	config  uint64
 	policy  *Policy
+	world   *geo.Map
 	tenures *Tenures
 }
 
@@ -64,15 +69,37 @@ func (p *Publisher) Tenures() *Tenures {
 // Latest is the newest snapshot.
 func (p *Publisher) Latest() *Snapshot { return p.latest.Load() }
 
-// Use puts another policy in force and returns when answers come from it. Meanwhile prepare is
-// called, at a moment when no snapshot is made: there the caller hands the policy's targets to the
-// checker and its partners to the RIB, whose reports and tables thus never meet a policy that they
-// do not belong to.
-func (p *Publisher) Use(policy *Policy, number uint64, now time.Time, prepare func()) {
+// Use puts another policy in force, with the newest geo map, and returns when answers come from them.
+// Meanwhile prepare is called, at a moment when no snapshot is made: there the caller hands the
+// policy's targets to the checker and its partners to the RIB, whose reports and tables thus never meet a
+// policy that they do not belong to. The clock is read when answers are about to come.
+func (p *Publisher) Use(policy *Policy, number uint64, clock func() time.Time, prepare func()) {
+	p.turning.Lock()
+	defer p.turning.Unlock()
+	p.turn(policy, number, p.sources.Geo(), clock, prepare)
+}
+
+// Survey puts the newest geo map in force, and returns when answers come from it.
+func (p *Publisher) Survey(clock func() time.Time) {
+	p.turning.Lock()
+	defer p.turning.Unlock()
+	if world := p.sources.Geo(); p.policy != nil && world != p.world {
+		p.turn(p.policy, p.config, world, clock, func() {})
+	}
+}
+
+// turn puts a policy and a geo map in force. The world is cut by them beside the snapshots that go on to be made by
+// the old ones, since that can take seconds, in which no verdict may wait. The caller holds turning, under
+// which alone policy and map change.
+func (p *Publisher) turn(policy *Policy, number uint64, world *geo.Map, clock func() time.Time, prepare func()) {
+	draft := p.latest.Load()
+	if draft != nil { // before the first one nobody waits
+		draft = Build(Inputs{Policy: policy, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: world, Now: clock()}, draft)
+	}
 	p.mu.Lock()
 	prepare()
-	p.policy, p.config = policy, number
-	events := p.build(now)
+	p.policy, p.config, p.world = policy, number, world
+	events := p.build(clock(), draft)
 	p.mu.Unlock()
 	p.report(events)
 	select {
@@ -81,12 +108,12 @@ func (p *Publisher) Use(policy *Policy, number uint64, now time.Time, prepare fu
 	}
 }
 
-// Refresh makes a snapshot of the newest inputs.
+// Refresh makes a snapshot of the newest verdicts and routes.
 func (p *Publisher) Refresh(now time.Time) {
 	p.mu.Lock()
 	var events []Event
 	if p.policy != nil {
-		events = p.build(now)
+		events = p.build(now, p.latest.Load())
 	}
 	p.mu.Unlock()
 	p.report(events)
@@ -99,13 +126,13 @@ func (p *Publisher) report(events []Event) {
 }
 
 // build makes a snapshot and says what changed. Places that serve again in it begin to ramp: that shows only
-// when it is made, so it is made once more with that. The caller holds mu.
-func (p *Publisher) build(now time.Time) []Event {
+// when it is made, so it is made once more with that. It is built on another one, as a cache. The caller holds mu.
+func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 	prev := p.latest.Load()
 	in := Inputs{
-		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.sources.Geo(), Now: now, Tenures: p.tenures,
+		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.world, Now: now, Tenures: p.tenures,
 	}
-	next := Build(in, prev)
+	next := Build(in, on)
 	if in.Tenures = p.tenures.follow(prev, next); in.Tenures != p.tenures {
 		p.tenures = in.Tenures
 		next = Build(in, next)
@@ -117,11 +144,12 @@ func (p *Publisher) build(now time.Time) []Event {
 // Run makes a new snapshot whenever an input has changed, a drain runs out or a ramp ends, until the context ends.
 func (p *Publisher) Run(ctx context.Context) error {
 	changed := make(chan struct{}, 1)
-	var forwards sync.WaitGroup
-	defer forwards.Wait()
+	var crew sync.WaitGroup
+	defer crew.Wait()
 	for _, c := range p.sources.Changed {
-		forwards.Go(func() { forward(ctx, c, changed) })
+		crew.Go(func() { forward(ctx, c, changed) })
 	}
+	crew.Go(func() { p.survey(ctx) })
 	for {
 		expiry, stop := p.untilExpiry()
 		select {
@@ -142,6 +170,18 @@ func (p *Publisher) Run(ctx context.Context) error {
 			}
 		}
 		p.Refresh(time.Now())
+	}
+}
+
+// survey puts every newer geo map in force, until the context ends.
+func (p *Publisher) survey(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.sources.GeoChanged:
+			p.Survey(time.Now)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +32,7 @@ func published(t *testing.T, text string, test func(*world, *steer.Publisher, *b
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		p.Use(w.policy, 1, time.Now(), func() { use(w.policy) })
+		p.Use(w.policy, 1, time.Now, func() { use(w.policy) })
 		go func() {
 			if err := p.Run(ctx); err != nil {
 				t.Error(err)
@@ -94,7 +95,7 @@ func TestPolicyChangesAreTold(t *testing.T) {
 	published(t, cdn, func(w *world, p *steer.Publisher, rib *bgp.RIB, told func() string) {
 		other := compile(t, strings.Replace(cdn, "203.0.113.0/24, ", "", 1))
 		prepared := false
-		p.Use(other, 2, time.Now(), func() {
+		p.Use(other, 2, time.Now, func() {
 			prepared = p.Latest().Version().Config == 1
 			rib.Apply(other.Partners(), other.Peers(), time.Now())
 		})
@@ -110,4 +111,39 @@ func TestPolicyChangesAreTold(t *testing.T) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	})
+}
+
+// A new geo map may take seconds to cut. Verdicts go on to count meanwhile, by the old one.
+func TestVerdictsDoNotWaitForTheWorldToBeCut(t *testing.T) {
+	w := newWorld(t, cdn)
+	old, large := w.geo, manyLocations(300_000)
+	var world atomic.Pointer[geo.Map]
+	world.Store(old)
+	surveyed := make(chan struct{}, 2)
+	p := steer.NewPublisher(steer.Sources{
+		Health: w.board.Latest, Routes: func() *bgp.Table { return w.routes },
+		Geo: func() *geo.Map { surveyed <- struct{}{}; return world.Load() },
+	}, func([]steer.Event) {})
+	p.Use(w.policy, 1, time.Now, func() {})
+	<-surveyed
+	world.Store(large)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.Survey(time.Now)
+	}()
+	<-surveyed
+	w.check("192.0.2.2", "----------")
+	p.Refresh(time.Now())
+	if s := p.Latest(); s.Geo() != old || s.Version().Health != w.board.Latest().Version() {
+		t.Errorf("while the world was cut: version %s", s.Version())
+	}
+	<-done
+	s := p.Latest()
+	if s.Geo() != large || s.Version().Health != w.board.Latest().Version() {
+		t.Errorf("when it was cut: version %s", s.Version())
+	}
+	if _, got := decide(t, s, "portal", "8.8.8.8", steer.IPv4, 1); strings.Contains(got, "192.0.2.2") {
+		t.Errorf("the verdict is lost: %s", got)
+	}
 }

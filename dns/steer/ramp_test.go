@@ -179,7 +179,7 @@ func TestClockThatIsSetBackBeginsARampAnew(t *testing.T) {
 			Health: w.board.Latest, Routes: func() *bgp.Table { return w.routes }, Geo: w.snapshot().Geo,
 		}, func([]steer.Event) {})
 		p.Restore(steer.NewTenures(map[string]steer.Tenure{"shop a": {Since: now.Add(24 * time.Hour)}}))
-		p.Use(w.policy, 1, now, func() {})
+		p.Use(w.policy, 1, time.Now, func() {})
 		if until := p.Latest().Overview(now)[0].Places[0].Ramp.Until; until.After(now.Add(10 * time.Minute)) {
 			t.Errorf("it ramps until %s, and it is %s", until, now)
 		}
