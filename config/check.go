@@ -15,6 +15,8 @@ type checker struct {
 	sites    vocabulary
 	maps     vocabulary
 	services vocabulary
+
+	partnersOnly map[string]bool // by place
 }
 
 // vocabulary is the names of one kind that may be referred to.
@@ -42,6 +44,8 @@ func newChecker(r *reader, c *Config) *checker {
 		places:   vocabularyOf("place", c.Places, place),
 		maps:     vocabularyOf("map", c.Maps, func(m Map) string { return m.Name }),
 		services: vocabularyOf("service", c.Services, func(s Service) string { return s.Name }),
+
+		partnersOnly: c.partnersOnly(),
 	}
 	var sites []Place
 	for _, p := range c.Places {

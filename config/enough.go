@@ -35,13 +35,10 @@ func (c *Config) tooFew(now time.Time, more *Drain, counts func(Drain) bool) Pro
 	if more != nil {
 		held = append(held, *more)
 	}
-	partnersOnly := map[string]bool{}
-	for _, p := range c.Places {
-		partnersOnly[p.Name] = p.PartnersOnly
-	}
+	partnersOnly := c.partnersOnly()
 	var problems Problems
 	for _, s := range c.Services {
-		if more != nil && !more.touches(s) {
+		if s.MinPlaces == 0 || more != nil && !more.touches(s) {
 			continue
 		}
 		places := s.open(partnersOnly)
@@ -54,6 +51,15 @@ func (c *Config) tooFew(now time.Time, more *Drain, counts func(Drain) bool) Pro
 			"%s left, and there must be %d: %s; end a drain, or say why it must be by its force key", plural(left, "place"), s.MinPlaces, strings.Join(drained, ", "))})
 	}
 	return problems
+}
+
+// partnersOnly tells of every place whether only partners' clients get it.
+func (c *Config) partnersOnly() map[string]bool {
+	only := make(map[string]bool, len(c.Places))
+	for _, p := range c.Places {
+		only[p.Name] = p.PartnersOnly
+	}
+	return only
 }
 
 // touches tells whether a drain takes a place from a service.
@@ -94,11 +100,7 @@ func apart(s Service, places []string, held []Drain) (left int, drained []string
 
 // minPlaces checks that a service has as many places as there must be.
 func (k *checker) minPlaces(path string, s Service) {
-	partnersOnly := map[string]bool{}
-	for _, p := range k.c.Places {
-		partnersOnly[p.Name] = p.PartnersOnly
-	}
-	if n := len(s.open(partnersOnly)); n < s.MinPlaces && k.sound(path, "at", "min_places") {
+	if n := len(s.open(k.partnersOnly)); n < s.MinPlaces && k.sound(path, "at", "min_places") {
 		k.error(path+".min_places", "%d is more than the %s of the service that any client can be sent to", s.MinPlaces, plural(n, "place"))
 	}
 }

@@ -182,3 +182,34 @@ func manyLocations(n int) *geo.Map {
 }
 
 var sinkSnapshot *steer.Snapshot
+
+// Twice as many places and services must cost twice as much, not four times. What is allocated shows it, whatever
+// else the machine does.
+func TestCostGrowsAsTheConfigurationDoes(t *testing.T) {
+	cost := func(n int) float64 {
+		var b strings.Builder
+		b.WriteString("checks: {web: {tcp: {port: 80}}}\ndatacenters:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  p%d: {location: [%d.5, %d.25], capacity: 10, ramp: 1m}\n", i, i*7%140-70, i*13%350-170)
+		}
+		b.WriteString("services:\n")
+		for i := range n {
+			first := i % 10 * (n / 20)
+			fmt.Fprintf(&b, "  s%d: {check: web, min_places: 1, at: {p%d: [10.0.%d.%d], p%d: [10.1.%d.%d]}}\n",
+				i, first, i>>8, i&255, first+n/2, i>>8, i&255)
+		}
+		b.WriteString("zones:\n  ok.test:\n    ns: [ns.example.]\n    services:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "      w%d: s%d\n", i, i)
+		}
+		text := b.String()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		newWorld(t, text).snapshot()
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	if once, twice := cost(500), cost(1000); twice > 2.5*once {
+		t.Errorf("500 places and services cost %.0f bytes, 1000 cost %.0f", once, twice)
+	}
+}
