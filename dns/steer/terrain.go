@@ -60,6 +60,16 @@ const mostCopied = 1 << 22
 
 // byGeography cuts by one view of a terrain.
 func (p *Policy) byGeography(v viewKey, t *terrain) *partition {
+	lens, all := p.lens(v, t)
+	cut := newPartition(lens, all)
+	if len(p.views)*t.ground.Len() <= mostCopied {
+		cut = newPartition(t.table.Map(lens.Value), all)
+	}
+	return &cut
+}
+
+// lens is a view of a terrain, and the lists that its numbers stand for.
+func (p *Policy) lens(v viewKey, t *terrain) (*prefix.Lens, []list) {
 	rs := p.maps[v.rules]
 	numbers, near := newLists(), ranking{places: p.places, near: v.near}
 	lens := prefix.NewLens(t.ground, func(n uint32) uint32 {
@@ -73,11 +83,7 @@ func (p *Policy) byGeography(v viewKey, t *terrain) *partition {
 			return numbers.intern(rs[i].to)
 		}
 	})
-	cut := newPartition(lens, numbers.all)
-	if len(p.views)*t.ground.Len() <= mostCopied {
-		cut = newPartition(t.table.Map(lens.Value), numbers.all)
-	}
-	return &cut
+	return lens, numbers.all
 }
 
 // networkPartition cuts by the networks lists of the rules. The values of the table are numbers

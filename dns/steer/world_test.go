@@ -36,12 +36,17 @@ type world struct {
 	now    time.Time
 
 	tenures *steer.Tenures
+	lenses  bool // geography is seen through lenses
 }
 
 // newWorld compiles a config; every endpoint is up and has a clean window.
 func newWorld(t failer, text string) *world {
 	t.Helper()
-	w := &world{t: t, policy: compile(t, text), board: health.NewBoard(), geo: earth(), now: noon}
+	return worldOf(t, compile(t, text))
+}
+
+func worldOf(t failer, policy *steer.Policy) *world {
+	w := &world{t: t, policy: policy, board: health.NewBoard(), geo: earth(), now: noon}
 	w.routes = bgp.NewTable(1, w.policy.Routes())
 	w.board.Apply(w.policy.Targets(), w.now)
 	for _, target := range w.policy.Targets() {
@@ -52,7 +57,14 @@ func newWorld(t failer, text string) *world {
 
 func compile(t failer, text string) *steer.Policy {
 	t.Helper()
-	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(text)})
+	return compileWith(t, text, nil)
+}
+
+// compileWith compiles a config that names files, which are given by their paths.
+func compileWith(t failer, text string, files map[string]string) *steer.Policy {
+	t.Helper()
+	file := func(path string) (string, error) { return files[path], nil }
+	cfg, problems := config.ParseWith(file, config.Source{File: "/gslb.yaml", Text: []byte(text)})
 	policy, more := steer.Compile(cfg)
 	if err := append(problems, more...).Err(); err != nil {
 		t.Fatal(err)
@@ -111,9 +123,13 @@ func (w *world) snapshot() *steer.Snapshot { return w.after(nil) }
 
 // after builds on a previous snapshot.
 func (w *world) after(prev *steer.Snapshot) *steer.Snapshot {
-	return steer.Build(steer.Inputs{
+	s := steer.Build(steer.Inputs{
 		Policy: w.policy, Config: 7, Health: w.board.Latest(), Routes: w.routes, Geo: w.geo, Now: w.now, Tenures: w.tenures,
 	}, prev)
+	if w.lenses {
+		return s.ThroughLenses()
+	}
+	return s
 }
 
 // ask gives the decision and the addresses for a service and a client, by the client's own address.

@@ -1,0 +1,12 @@
+package steer
+
+// ThroughLenses is the snapshot as it would be if the views of geography were too many to be copied.
+func (s *Snapshot) ThroughLenses() *Snapshot {
+	seen := *s
+	seen.views = make([]*partition, len(s.views))
+	for i, v := range s.in.Policy.views {
+		cut := newPartition(s.in.Policy.lens(v, s.terrains[v.rules]))
+		seen.views[i] = &cut
+	}
+	return &seen
+}
