@@ -43,7 +43,7 @@ type carrier struct {
 
 // reckon works out the capacities of a configuration, or nothing when it has none. The clients are those of a
 // file, or, with none, a sample of the address space.
-func reckon(cfg *config.Config, policy *steer.Policy, clients string, now time.Time) (*capacities, error) {
+func reckon(cfg *config.Config, policy *steer.Policy, world *geo.Map, clients string, now time.Time) (*capacities, error) {
 	capacity := map[string]float64{}
 	for _, p := range cfg.Places {
 		if p.Capacity > 0 {
@@ -53,15 +53,12 @@ func reckon(cfg *config.Config, policy *steer.Policy, clients string, now time.T
 	if len(capacity) == 0 {
 		return nil, nil
 	}
-	world, err := geo.Open(geo.Files(cfg.Geo))
-	if err != nil {
-		return nil, located(cfg, "geo", err)
-	}
 	c := &capacities{Clients: clientsRead{File: clients}, Peers: withPeers(cfg)}
 	demand := c.demand(cfg)
 	snapshot := sunnyIn(world, policy, now)
 	crowds := steer.Sample(snapshot, snapshot, sampleFor(cfg, demand))
 	if clients != "" {
+		var err error
 		if crowds, err = openCrowds(clients); err != nil {
 			return nil, err
 		}

@@ -35,7 +35,11 @@ func TestEqualPlacesMayBeFilledSoFar(t *testing.T) {
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
-			c, err := reckon(cfg, policy, "", time.Now())
+			world, err := openGeo(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := reckon(cfg, policy, world, "", time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

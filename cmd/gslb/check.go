@@ -59,7 +59,8 @@ type checked struct {
 func (k check) run(c *cobra.Command) error {
 	cfg, policy, problems := load(k.file)
 	wrong, lines := len(mistakes(problems)), texts(problems)
-	for _, err := range append(ready(cfg, policy), openGeo(cfg)) {
+	world, err := openGeo(cfg)
+	for _, err := range append(ready(cfg, policy), err) {
 		if err != nil {
 			lines = append(lines, err.Error())
 			wrong++
@@ -67,11 +68,10 @@ func (k check) run(c *cobra.Command) error {
 	}
 	var room *capacities
 	if wrong == 0 {
-		var err error
-		if room, err = reckon(cfg, policy, k.clients, time.Now()); err != nil {
+		if room, err = reckon(cfg, policy, world, k.clients, time.Now()); err != nil {
 			return err
 		}
-		lines = append(lines, texts(room.warnings(cfg))...)
+		lines = append(lines, texts(append(fitNobody(cfg, world), room.warnings(cfg)...))...)
 	}
 	if k.json {
 		if err := writeJSON(c.OutOrStdout(), checked{cfg.File, cfg.Hash(), wrong == 0, append([]string{}, lines...), room}); err != nil {
@@ -95,15 +95,13 @@ func (k check) run(c *cobra.Command) error {
 	return nil
 }
 
-// openGeo says when the geo databases that a configuration names cannot be used. The built-in one can.
-func openGeo(cfg *config.Config) error {
-	if cfg.Geo.ASN == "" && (cfg.Geo.Database == "" || cfg.Geo.Database == "builtin") {
-		return nil
+// openGeo reads the geo databases that a configuration names.
+func openGeo(cfg *config.Config) (*geo.Map, error) {
+	world, err := geo.Open(geo.Files(cfg.Geo))
+	if err != nil {
+		return nil, located(cfg, "geo", err)
 	}
-	if _, err := geo.Open(geo.Files(cfg.Geo)); err != nil {
-		return located(cfg, "geo", err)
-	}
-	return nil
+	return world, nil
 }
 
 // summary puts into words what a good configuration says.

@@ -151,6 +151,9 @@ func (d *daemon) assemble() {
 func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 	number := d.keeper.number(cfg.Hash())
 	d.log.Info("started", "version", version, "file", cfg.File, "number", number, "hash", cfg.Hash())
+	for _, p := range fitNobody(cfg, d.world.Latest()) {
+		d.log.Warn("config warning", "problem", p.String())
+	}
 	d.record("server", fmt.Sprintf("gslb %s started with config %d:%s", version, number, cfg.Hash()))
 	d.use(cfg, policy, number)
 	d.latest.Store(&current{config: cfg, number: number, loaded: d.started})

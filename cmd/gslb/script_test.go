@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 //	[installed:PROGRAM]    tells whether a program is there; where $CI is true, it has to be
 //
 // $GLOBE is a geo database of the networks for documentation: 203.0.113.0/24 and 2001:db8:a::/48 are in
-// Moscow, 198.51.100.0/24 is in Novosibirsk.
+// Moscow, 198.51.100.0/24 is in Novosibirsk. $GEO is a folder of others; see [writeDatabases].
 func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("dig"); err != nil {
 		if inCI() {
@@ -52,11 +52,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	databases := t.TempDir()
+	if err := writeDatabases(databases); err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", e.Getenv("PATH")+string(filepath.ListSeparator)+sbin)
 			e.Setenv("GLOBE", globe)
+			e.Setenv("GEO", databases)
 			e.Setenv("GSLB_CONFIG", "gslb.yaml")
 			e.Setenv("USER", "nikita")
 			e.Setenv("TZ", "UTC")

@@ -42,7 +42,7 @@ func (d *daemon) reload(why cause) admin.Reload {
 	if err := d.turn(cfg, policy); err != nil {
 		return d.refuse(strings.Split(err.Error(), "\n"), why)
 	}
-	warnings := append(texts(problems.Warnings()), d.restartsNeeded(cfg)...)
+	warnings := append(texts(append(problems.Warnings(), fitNobody(cfg, d.world.Latest())...)), d.restartsNeeded(cfg)...)
 	for _, w := range warnings {
 		d.log.Warn("config warning", "problem", w)
 	}
