@@ -134,8 +134,18 @@ func (svc *Service) main() Family {
 	return IPv6
 }
 
-// member finds a place's part in the service.
-func (svc *Service) member(p placeID) (int, bool) { return slices.BinarySearch(svc.at, p) }
+// member finds a place's part in the service. Most services have so few that to look at each is faster.
+func (svc *Service) member(p placeID) (int, bool) {
+	if len(svc.at) > 8 {
+		return slices.BinarySearch(svc.at, p)
+	}
+	for i, at := range svc.at {
+		if at == p {
+			return i, true
+		}
+	}
+	return 0, false
+}
 
 // Targets gives every probe that the policy wants run.
 func (p *Policy) Targets() []health.Target { return slices.Clone(p.targets) }

@@ -99,8 +99,5 @@ func BenchmarkDecideOnAMillion(b *testing.B) {
 		x = x*1664525 + 1013904223
 		clients[i] = s.Client(netip.AddrFrom4([4]byte{byte(11 + x>>24%80), byte(x >> 16), byte(x >> 8), byte(x)}), steer.Subnet{})
 	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		sink = steer.Decide(s, steer.Query{Client: clients[i&(1<<16-1)], Seed: uint64(i)})
-	}
+	decideFor(b, s, clients, time.Time{})
 }

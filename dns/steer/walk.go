@@ -33,16 +33,24 @@ func (s *Snapshot) path(svc *Service, client netip.Addr) path {
 			l, span := s.views[svc.view].at(client)
 			p.add(svc, PlacedGeo, l, span)
 		case config.StageDatacenters:
-			p.add(svc, PlacedDatacenters, svc.datacenters, 0)
+			p.step(PlacedDatacenters, svc.datacenters)
 		}
 	}
-	p.add(svc, PlacedRest, svc.rest, 0)
+	p.step(PlacedRest, svc.rest)
 	return p
 }
 
+// add adds a list that may name places which the service lacks.
 func (p *path) add(svc *Service, placed Placed, l list, span int) {
 	p.span = max(p.span, span)
 	if svc.anyOf(l) {
+		p.step(placed, l)
+	}
+}
+
+// step adds a list of members of the service, unless it is empty.
+func (p *path) step(placed Placed, l list) {
+	if len(l) > 0 {
 		p.steps[p.n] = step{placed, l}
 		p.n++
 	}
