@@ -100,16 +100,17 @@ func (m mode) addresses(st *standing, f Family) []netip.Addr {
 
 // Decide chooses the sites of one client. It is the only place where that is done: answers,
 // reasons and simulations all come through here.
-func Decide(s *Snapshot, q Query) Decision {
+func Decide(s *Snapshot, q Query) (d Decision) { // made in place, since it is large
 	svc := &s.in.Policy.services[q.Service]
-	d := Decision{path: s.path(svc, q.Client.Address), family: q.Family, turn: q.Seed >> 32}
+	d.family, d.turn = q.Family, q.Seed>>32
+	s.follow(&d.path, svc, q.Client.Address)
 	d.Span = svc.span(q.Client.Address, d.path.span)
 	if d.path.n == 0 {
 		d.TTL = svc.ttl
 		return d
 	}
 	if s.ramps != nil {
-		d.wait = waitOf(q, s.in.Now)
+		d.wait = waitOf(&q, s.in.Now)
 	}
 	w := s.walk(q.Service, &d)
 	for m := byStanding; m <= lastResort; m++ {
@@ -124,7 +125,7 @@ func Decide(s *Snapshot, q Query) Decision {
 			continue
 		}
 		d.tier, d.mode, d.Placed = tier, m, d.path.placed(tier)
-		w.pick(&d, q)
+		w.pick(&d, &q)
 		d.TTL = w.ttl(&d)
 		if m >= healthIgnored {
 			d.Placed, d.TTL = PlacedAllDown, svc.ttlMin

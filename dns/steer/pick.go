@@ -12,7 +12,7 @@ import (
 
 // pick takes the places of the answer from the winning tier: all of them, or as many as the
 // service answers with, by weight. Never any from the next tier.
-func (w *walk) pick(d *Decision, q Query) {
+func (w *walk) pick(d *Decision, q *Query) {
 	tier := w.path.at(d.tier)
 	want := w.svc.answer
 	if want == 0 {
@@ -22,11 +22,18 @@ func (w *walk) pick(d *Decision, q Query) {
 		return
 	}
 	total := w.totalWeight(tier, d)
+	left := total // the weight of those that are not chosen yet
+	if total == 0 {
+		for range w.candidates(tier, d.mode, d.family) {
+			left++ // equals, each of weight 1
+		}
+	}
 	for d.n < want {
-		i, ok := w.draw(tier, d, q, total)
+		i, ok := w.draw(tier, d, q, total, left)
 		if !ok {
 			return
 		}
+		left -= w.weight(i, total)
 		d.choose(i)
 	}
 }
@@ -61,16 +68,10 @@ func (w *walk) weight(member int, total uint64) uint64 {
 	return w.svc.members[member].weight
 }
 
-// draw takes one more member that is not chosen yet.
-func (w *walk) draw(tier []placeID, d *Decision, q Query, total uint64) (int, bool) {
+// draw takes one more member that is not chosen yet; left is the weight of these.
+func (w *walk) draw(tier []placeID, d *Decision, q *Query, total, left uint64) (int, bool) {
 	if w.svc.pick == config.PickHash {
 		return w.rendezvous(tier, d, q, total)
-	}
-	var left uint64
-	for i := range w.candidates(tier, d.mode, d.family) {
-		if !d.chose(i) {
-			left += w.weight(i, total)
-		}
 	}
 	if left == 0 {
 		return 0, false
@@ -92,7 +93,7 @@ func (w *walk) draw(tier []placeID, d *Decision, q Query, total uint64) (int, bo
 // rendezvous takes the member whose name and the client's network hash highest, in proportion to
 // its weight. When a member comes, goes or changes weight, only the networks that go to or from
 // it move. Every server with the same configuration chooses alike.
-func (w *walk) rendezvous(tier []placeID, d *Decision, q Query, total uint64) (best int, found bool) {
+func (w *walk) rendezvous(tier []placeID, d *Decision, q *Query, total uint64) (best int, found bool) {
 	network := networkSeed(q.Client.Address)
 	var highest float64
 	for i := range w.candidates(tier, d.mode, d.family) {

@@ -21,9 +21,8 @@ type step struct {
 	list   list
 }
 
-// path puts together what the stages of a service say of a client.
-func (s *Snapshot) path(svc *Service, client netip.Addr) path {
-	var p path
+// follow puts together what the stages of a service say of a client. The path is empty before.
+func (s *Snapshot) follow(p *path, svc *Service, client netip.Addr) {
 	for _, stage := range svc.stages {
 		switch stage {
 		case config.StagePartners:
@@ -37,7 +36,6 @@ func (s *Snapshot) path(svc *Service, client netip.Addr) path {
 		}
 	}
 	p.step(PlacedRest, svc.rest)
-	return p
 }
 
 // add adds a list that may name places which the service lacks.
@@ -120,11 +118,12 @@ type wait struct {
 	now     int64  // Unix time in nanoseconds
 }
 
-func waitOf(q Query, built time.Time) wait {
-	if q.Now.IsZero() {
-		q.Now = built
+func waitOf(q *Query, built time.Time) wait {
+	now := q.Now
+	if now.IsZero() {
+		now = built
 	}
-	return wait{networkSeed(q.Client.Address), q.Now.UnixNano()}
+	return wait{networkSeed(q.Client.Address), now.UnixNano()}
 }
 
 // walk gives the look that a decision is made by.
