@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -156,6 +157,7 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 	}
 	d.record("server", fmt.Sprintf("gslb %s started with config %d:%s", version, number, cfg.Hash()))
 	d.use(cfg, policy, number)
+	debug.FreeOSMemory() // what was only needed on the way is as much again, for a large configuration
 	d.latest.Store(&current{config: cfg, number: number, loaded: d.started})
 }
 
