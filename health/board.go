@@ -27,7 +27,11 @@ type Board struct {
 
 	mu       sync.Mutex
 	roster   *roster
-	slots    []slot         // parallel to roster.keys
+	slots    []slot    // parallel to roster.keys
+	bearings []bearing // parallel to roster.keys
+	percent  int       // of failing endpoints from which on the brake holds; 0: never
+	brake    Brake
+	began    time.Time      // while the brake is on: when the failures began for which it came on
 	threads  map[thread]Key // of the targets
 	past     *past          // what Restore brought; nil from the first Apply on
 	waiting  map[Key]bool   // keys of the first Apply of which nothing is known yet
@@ -56,7 +60,7 @@ func NewBoard() *Board {
 // counts.
 func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
 	next, names, threads := enrol(targets)
-	slots := make([]slot, len(next.keys))
+	slots, bearings := make([]slot, len(next.keys)), bearingsOf(targets)
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,8 +83,28 @@ func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
 		b.outdated = slices.Repeat([]bool{true}, (len(slots)+pageSize-1)/pageSize)
 		b.touch()
 	}
+	b.bearings = make([]bearing, len(b.slots))
+	for i, k := range b.roster.keys {
+		b.bearings[i] = bearings[k]
+	}
+	b.reconsider(now)
 	b.await(removed)
 	return added, removed
+}
+
+// bearingsOf gives what the brake wants to know of each key: the domain of its first target, and whether any of its
+// targets is a reference.
+func bearingsOf(targets []Target) map[Key]bearing {
+	all := make(map[Key]bearing, len(targets))
+	for _, t := range targets {
+		about, ok := all[t.Key()]
+		if !ok {
+			about.domain = t.Domain
+		}
+		about.reference = about.reference || t.Reference
+		all[t.Key()] = about
+	}
+	return all
 }
 
 // enrol lists the keys of the targets, each once, with the names that share it.
@@ -163,11 +187,21 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 		return
 	}
 	s := &b.slots[i]
-	s.at = now
-	if e := s.endpoint.after(k.Check, r, now); e != s.endpoint {
-		s.endpoint = e
+	before := s.endpoint
+	if now.Sub(s.at) > k.Check.span() {
+		s.endpoint = before.under(k.Check) // its window tells of another time
+	}
+	was := s.endpoint
+	s.endpoint, s.at = was.after(k.Check, r, now), now
+	if was.Serving() && !s.endpoint.Serving() && !b.bearings[i].reference && b.brakes(k, was, now) {
+		s.endpoint.Verdict, s.endpoint.Since, s.endpoint.Held = was.Verdict, was.Since, true
+	}
+	if s.endpoint != before {
 		b.outdated[i/pageSize] = true
 		b.touch()
+	}
+	if r.OK {
+		b.reconsider(now)
 	}
 	if len(b.waiting) > 0 {
 		b.heard(k)
@@ -199,7 +233,7 @@ func (b *Board) Latest() *Report {
 		pages[i] = b.page(i)
 		b.outdated[i] = false
 	}
-	b.latest = &Report{version: b.version, roster: b.roster, pages: pages}
+	b.latest = &Report{version: b.version, roster: b.roster, pages: pages, brake: b.brake}
 	return b.latest
 }
 

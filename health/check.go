@@ -29,6 +29,9 @@ func (c Check) Rule() Rule {
 	return Rule{Window: size, Fall: max(1, min(c.Fall, size)), Rise: max(1, min(c.Rise, size))}
 }
 
+// span is how far back a full window reaches.
+func (c Check) span() time.Duration { return time.Duration(c.Rule().Window) * c.Interval }
+
 // Next is the time until the rule could change the endpoint's verdict at the earliest, if every
 // result from now on pointed that way. It is 0 when the latest results do not point to a change.
 func (c Check) Next(e Endpoint) time.Duration {
@@ -74,10 +77,14 @@ func (c Check) fingerprint() string {
 
 // Target is one thing to probe. Name is the check's name in the config: it takes no part in probing,
 // but it is the thread by which an edited check keeps the verdict that the old one had reached.
+//
+// Domain and Reference are for the brake, and take no part in probing either.
 type Target struct {
-	Address netip.Addr
-	Name    string
-	Check   Check
+	Address   netip.Addr
+	Name      string
+	Check     Check
+	Domain    string // its failure domain, as a place: what may well fail together
+	Reference bool   // nobody's endpoint: while it answers, failures are not ours
 }
 
 // Key is the identity of the target's probe.

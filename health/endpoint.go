@@ -16,6 +16,9 @@ type Endpoint struct {
 	Failing    int // failures in a row up to now, within the window
 	Succeeding int // successes in a row up to now, within the window; one of the two is 0
 
+	// Held tells that the rule would withdraw it, and the brake of the board holds its verdict.
+	Held bool
+
 	// Cause is that of the last failure. It is kept over successes until the window is clean again,
 	// and for as long as the endpoint is withdrawn.
 	Cause string
@@ -44,6 +47,7 @@ func (e Endpoint) under(c Check) Endpoint { return e.holding(Window{}, c.Rule())
 
 // holding gives the endpoint with the window w of a rule, and all that follows from it.
 func (e Endpoint) holding(w Window, rule Rule) Endpoint {
+	e.Held = false
 	e.Bits, e.Results, e.Window = w.Bits, w.Results, rule.Window
 	e.Failed, e.Failing, e.Succeeding = w.Failed(), w.Failing(), w.Succeeding()
 	if e.Failed == 0 && e.Verdict != Withdrawn {

@@ -22,10 +22,14 @@ type Report struct {
 	version uint64
 	roster  *roster
 	pages   []*page
+	brake   Brake
 }
 
 // Version counts the changes of the board, from 1 for the empty one.
 func (r *Report) Version() uint64 { return r.version }
+
+// Brake tells whether verdicts are held.
+func (r *Report) Brake() Brake { return r.brake }
 
 // Endpoint is the endpoint of a key; the zero Endpoint, which is unknown, for a key that is not on
 // the board.

@@ -58,6 +58,9 @@ func (b *Board) save() []Saved {
 	all := make([]Saved, 0, len(b.threads))
 	for line, k := range b.threads {
 		s := b.slots[b.roster.index[k]]
+		if b.brake.On && s.endpoint.Serving() {
+			s.endpoint = s.endpoint.under(k.Check) // as when the brake comes off
+		}
 		all = append(all, Saved{
 			Address: line.address, Name: line.name, Check: prints.of(k.Check),
 			Verdict: s.endpoint.Verdict, Since: s.endpoint.Since, Cause: s.endpoint.Cause,
@@ -134,7 +137,7 @@ func (p *past) same(k Key, now time.Time) (slot, bool) {
 	rule := k.Check.Rule()
 	w := Window{Bits: s.Bits, Results: max(0, min(s.Results, rule.Window))}
 	w.Bits &= ^uint64(0) >> (windowMax - w.Results)
-	if now.Sub(s.At) > time.Duration(rule.Window)*k.Check.Interval {
+	if now.Sub(s.At) > k.Check.span() {
 		w = Window{}
 	}
 	return slot{endpoint: s.endpoint().holding(w, rule), at: s.At}, true
