@@ -15,6 +15,7 @@ type Runner struct {
 	probe   Prober
 	log     *slog.Logger
 	applied chan struct{} // one slot: wanted has changed
+	pulse   pulse
 
 	mu     sync.Mutex
 	wanted []Key
@@ -45,10 +46,12 @@ func (r *Runner) Apply(targets []Target) {
 }
 
 // Run probes until ctx ends. It returns nil when the last probe has ended. Results of probes that the
-// end cut short are not recorded. A runner runs once.
+// end cut short are not recorded, nor failures of probes during which this process stood still. A runner runs
+// once.
 func (r *Runner) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	defer watches.Wait()
+	watches.Go(func() { r.pulse.run(ctx, r.log) })
 	stops := make(map[Key]context.CancelFunc)
 	for {
 		r.follow(ctx, &watches, stops)
@@ -91,18 +94,27 @@ func (r *Runner) watch(ctx context.Context, k Key, start time.Time) {
 	s := NewSchedule(k, start)
 	timer := time.NewTimer(time.Until(s.Due()))
 	defer timer.Stop()
+	missed := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
+		begin := time.Now()
+		if missed = !missed && s.Missed(begin); missed {
+			s = s.Skip(begin)
+			timer.Reset(s.Due().Sub(begin))
+			continue
+		}
 		result := r.probe(ctx, k.Address, k.Check)
 		if ctx.Err() != nil {
 			return // the end of the watch may be all that the result tells of
 		}
 		now := time.Now()
-		r.board.Record(k, result, now)
+		if result.OK || !r.pulse.crossed(begin, now) {
+			r.board.Record(k, result, now)
+		}
 		s = s.Done(now)
 		timer.Reset(s.Due().Sub(now))
 	}

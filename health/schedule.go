@@ -58,3 +58,15 @@ func (s Schedule) Done(now time.Time) Schedule {
 	s.n = max(s.n+1, int64((late+s.interval-1)/s.interval))
 	return s
 }
+
+// Missed tells whether the probe that is due should not be made any more: its time has passed so long ago that
+// those of all endpoints would leave in one burst. The first probe is never too late.
+func (s Schedule) Missed(now time.Time) bool {
+	return s.n > 0 && now.Sub(s.Due()) > max(s.interval/4, time.Second)
+}
+
+// Skip gives the schedule with the next probe that is not past.
+func (s Schedule) Skip(now time.Time) Schedule {
+	s.n = max(s.n, int64((now.Sub(s.slot(0))+s.interval-1)/s.interval))
+	return s
+}
