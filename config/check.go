@@ -64,6 +64,10 @@ func (k *checker) all() {
 		k.check(ch)
 	}
 	k.placeNames()
+	for _, p := range k.c.Places {
+		k.uplink(p)
+	}
+	k.brake()
 	for _, p := range k.c.Partners {
 		k.partner(p)
 	}

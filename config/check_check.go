@@ -8,6 +8,13 @@ func (k *checker) check(ch Check) {
 	if k.sound(path, "interval", "timeout") && ch.Timeout > ch.Interval {
 		k.error(path+".timeout", "%s is more than the interval of %s", Duration(ch.Timeout), Duration(ch.Interval))
 	}
+	switch {
+	case ch.Slow == 0 || !k.sound(path, "slow", "timeout", "interval"):
+	case ch.Kind == CheckPush:
+		k.warn(path+".slow", "is not used: a push check takes as long as the reporter does")
+	case ch.Slow >= ch.Timeout:
+		k.error(path+".slow", "%s is not less than the timeout of %s", Duration(ch.Slow), Duration(ch.Timeout))
+	}
 	if k.sound(path, "window", "fall", "rise") {
 		k.rule(path, ch)
 	}

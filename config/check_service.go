@@ -8,7 +8,7 @@ import (
 // service judges one service.
 func (k *checker) service(s Service) {
 	path := keyPath("services", s.Name)
-	k.refer(path+".check", s.Check, k.checks)
+	k.refersToChecks(path+".check", s.Checks)
 	if k.refer(path+".map", s.Map, k.maps) && k.sound(path, "steer") && !slices.Contains(s.Steer, StageGeo) {
 		k.warn(path+".map", "is not used: geo is not among the stages of steer")
 	}
@@ -29,7 +29,10 @@ func (k *checker) member(path string, m Member) {
 		k.error(path, "no place is named %s%s", m.Place, k.meant(m.Place, k.places.words))
 	}
 	if k.given(path + ".check") {
-		k.refer(path+".check", m.Check, k.checks)
+		k.refersToChecks(path+".check", m.Checks)
+	}
+	if k.sound(path, "weight", "degraded_weight") && m.DegradedWeight > m.Weight {
+		k.error(k.firstGiven(path, "degraded_weight", "weight"), "degraded_weight %d is more than the weight of %d", m.DegradedWeight, m.Weight)
 	}
 	if m.Host == nil && k.sound(path, "addresses", "min_healthy") && m.MinHealthy.Count > len(m.Endpoints) && len(m.Endpoints) > 0 {
 		k.error(path+".min_healthy", "%d is more than the number of addresses, %d: the place would never serve", m.MinHealthy.Count, len(m.Endpoints))
@@ -57,7 +60,7 @@ func (k *checker) hosts(path string, s Service) {
 		switch {
 		case m.Host == nil && m.Probe.IsValid():
 			k.error(at+".probe", "is for a member that has a name; an address takes its own, as {address: …, probe: …}")
-		case m.Host != nil && m.Check != "" && !m.Probe.IsValid():
+		case m.Host != nil && m.Checks != nil && !m.Probe.IsValid():
 			k.error(at, "has a check and a name: give probe, the address that is probed")
 		}
 	}
@@ -88,7 +91,7 @@ func (k *checker) sharedAddresses(path string, s Service) {
 		}
 		for i, e := range m.Endpoints {
 			here, a := itemPath(at, i), e.Address
-			if m.Check == "" && e.Probe != a {
+			if m.Checks == nil && e.Probe != a {
 				k.warn(here+".probe", "is not used: there is no check")
 			}
 			if earlier := first[a]; earlier != "" {

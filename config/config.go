@@ -15,6 +15,7 @@ type Config struct {
 	Admin    Admin
 	Geo      Geo
 	Checks   []Check
+	Brake    Brake
 	Places   []Place // datacenters first, then sites
 	BGP      BGP
 	Partners []Partner
@@ -99,6 +100,7 @@ type Check struct {
 	Window   int
 	Fall     int
 	Rise     int
+	Slow     time.Duration // a success that takes longer is a failure; 0: none is
 
 	Port uint16
 	Host string // http, https: Host header; these, tls and grpc: TLS server name; empty: the address
@@ -152,6 +154,30 @@ type Trust struct {
 	ALPN              []string // tls
 }
 
+// Brake says when failures are likelier ours than theirs, so that verdicts are held.
+type Brake struct {
+	Percent   int // of the endpoints that must fail at once; 0: never
+	Reference []Reference
+}
+
+// Reference is addresses that tell whether the world can be seen from here.
+type Reference struct {
+	Check     string
+	Addresses []netip.Addr
+}
+
+// State is what an operator's hand says of an endpoint, whatever its checks say.
+type State uint8
+
+const (
+	// StateAuto leaves it to the checks.
+	StateAuto State = iota
+	// StateUp has it serve.
+	StateUp
+	// StateDown keeps it out.
+	StateDown
+)
+
 // PlaceKind tells a datacenter from a site.
 type PlaceKind uint8
 
@@ -169,6 +195,10 @@ type Place struct {
 	Located             bool
 	Latitude, Longitude float64
 	Weight              int           // default 100
+	DegradedWeight      int           // while all of its endpoints are degraded; default: Weight
+	Checks              []string      // of the place as a whole: while one of them fails, none of its endpoints serves
+	Addresses           []netip.Addr  // that these probe; those of a family stand for the endpoints of it
+	State               State         // of all its endpoints that have none of their own
 	PartnersOnly        bool          // only partners' networks lead here, never geography
 	Ramp                time.Duration // how long it takes to get all of its clients back; 0: at once
 	Capacity            float64       // what it can carry, in the unit of demands; 0: not known
@@ -308,9 +338,9 @@ const MaxAddresses = 32
 // Service is a thing that clients want and places give.
 type Service struct {
 	Name         string
-	Check        string // empty: always healthy
-	TTL          uint32 // seconds
-	TTLMin       uint32 // seconds
+	Checks       []string // of which the worst counts; none: always healthy
+	TTL          uint32   // seconds
+	TTLMin       uint32   // seconds
 	Steer        []Stage
 	Map          string // empty: nearest by distance
 	Answer       int    // places in one answer; 0: all of the winning tier
@@ -337,15 +367,21 @@ type Member struct {
 	Host       *Host      // in place of endpoints; nil: none
 	Probe      netip.Addr // that is probed for the host
 	Weight     int        // the place's weight where the member gives none
-	Check      string     // the service's check where the member gives none
+	Checks     []string   // the service's checks where the member gives none
 	MinHealthy Share
-	Ramp       time.Duration // the service's, else the place's, where the member gives none
+
+	// DegradedWeight is the weight while all endpoints are degraded: the place's where the member gives
+	// neither, else its own weight.
+	DegradedWeight int
+
+	Ramp time.Duration // the service's, else the place's, where the member gives none
 }
 
 // Endpoint is one server of a service in a place.
 type Endpoint struct {
 	Address netip.Addr // that clients get
 	Probe   netip.Addr // that is probed: Address unless another is given
+	State   State      // the place's where it is StateAuto
 }
 
 // Host is a member that is known by its name rather than by addresses.

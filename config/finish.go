@@ -14,8 +14,12 @@ func finish(c *Config) {
 		}
 	}
 	places := make(map[string]Place, len(c.Places))
-	for _, p := range c.Places {
-		places[p.Name] = p
+	for i := range c.Places {
+		p := &c.Places[i]
+		if p.DegradedWeight == noWeight {
+			p.DegradedWeight = p.Weight
+		}
+		places[p.Name] = *p
 	}
 	for i := range c.Services {
 		finishService(&c.Services[i], places)
@@ -29,6 +33,13 @@ func finishService(s *Service, places map[string]Place) {
 	defer func() { s.Ramp = max(0, s.Ramp) }()
 	for i := range s.At {
 		m := &s.At[i]
+		switch {
+		case m.DegradedWeight != noWeight:
+		case m.Weight != noWeight:
+			m.DegradedWeight = m.Weight
+		default:
+			m.DegradedWeight = places[m.Place].DegradedWeight
+		}
 		if m.Weight == noWeight {
 			m.Weight = places[m.Place].Weight
 		}
@@ -38,8 +49,8 @@ func finishService(s *Service, places map[string]Place) {
 		if m.Ramp == noRamp {
 			m.Ramp = places[m.Place].Ramp
 		}
-		if m.Check == "" {
-			m.Check = s.Check
+		if m.Checks == nil {
+			m.Checks = s.Checks
 		}
 	}
 }

@@ -76,15 +76,17 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 		Interval: 8 * time.Second, Timeout: 4 * time.Second, Window: 20, Fall: 10, Rise: 20})
 	check("https check", c.Checks[1], Check{Name: "ssl", Kind: CheckHTTPS, Port: 443, Method: "GET", Path: "/", Status: "200-299", TLS: Trust{Verify: true},
 		Interval: 10 * time.Second, Timeout: 5 * time.Second, Window: 20, Fall: 10, Rise: 20})
-	check("places", c.Places, []Place{{Name: "msk", Weight: 100}, {Name: "nsk", Kind: Site, Weight: 30}})
+	check("places", c.Places, []Place{{Name: "msk", Weight: 100, DegradedWeight: 100}, {Name: "nsk", Kind: Site, Weight: 30, DegradedWeight: 30}})
 	check("partner", c.Partners[0], Partner{Name: "sibtel", Site: "nsk", Networks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
 		Accept: Accept{IPv4: Lengths{8, 24}, IPv6: Lengths{16, 48}, MaxPrefixes: 100000}, Stale: 15 * time.Minute})
+	check("brake", c.Brake, Brake{Percent: 100})
 	check("ttl_min of 1", c.Services[0].TTLMin, uint32(1))
-	one := []Endpoint{{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.1")}}
-	check("service", c.Services[1], Service{Name: "web", Check: "web", TTL: 60, TTLMin: 30, Answer: 1, MaxAddresses: 16,
+	one := []Endpoint{{Address: netip.MustParseAddr("192.0.2.1"), Probe: netip.MustParseAddr("192.0.2.1")}}
+	two := []Endpoint{{Address: netip.MustParseAddr("192.0.2.2"), Probe: netip.MustParseAddr("192.0.2.2")}}
+	check("service", c.Services[1], Service{Name: "web", Checks: []string{"web"}, TTL: 60, TTLMin: 30, Answer: 1, MaxAddresses: 16,
 		Steer: []Stage{StagePartners, StageGeo, StageDatacenters}, At: []Member{
-			{Place: "msk", Endpoints: one, Weight: 100, Check: "web", MinHealthy: Share{Count: 1}},
-			{Place: "nsk", Endpoints: []Endpoint{{netip.MustParseAddr("192.0.2.2"), netip.MustParseAddr("192.0.2.2")}}, Weight: 0, Check: "ssl", MinHealthy: Share{Count: 1}},
+			{Place: "msk", Endpoints: one, Weight: 100, DegradedWeight: 100, Checks: []string{"web"}, MinHealthy: Share{Count: 1}},
+			{Place: "nsk", Endpoints: two, Weight: 0, Checks: []string{"ssl"}, MinHealthy: Share{Count: 1}},
 		}})
 	check("zone without soa", c.Zones[0], Zone{Path: "zones.ok.test", Name: "ok.test.", TTL: 3600})
 	check("soa", c.Zones[1].SOA, &SOA{Auto: true, Refresh: 3600, Retry: 600, Expire: 604800, Minimum: 60})

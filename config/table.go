@@ -17,6 +17,7 @@ func configForm() form[Config] {
 		key("admin", "The operator's HTTP door.", adminForm(), func(c *Config) *Admin { return &c.Admin }),
 		key("geo", "The databases that place an address on the globe.", geoForm(), func(c *Config) *Geo { return &c.Geo }),
 		key("checks", "How endpoints are probed, by name.", checksForm(), func(c *Config) *[]Check { return &c.Checks }),
+		key("brake", "Hold all verdicts when at least this part of the endpoints, at least 4 in 2 places, begin to fail at once: the fault is likelier ours.", brakeForm(), func(c *Config) *Brake { return &c.Brake }).or("100%"),
 		key("datacenters", "Places that every client may be sent to, by name.", placesForm(Datacenter), allPlaces),
 		key("sites", "CDN sites, by name: offered only to clients matched to them.", placesForm(Site), allPlaces),
 		key("bgp", "Our side of every BGP session.", bgpForm(), func(c *Config) *BGP { return &c.BGP }),
@@ -97,10 +98,16 @@ func geoForm() form[Geo] {
 }
 
 func placesForm(kind PlaceKind) form[[]Place] {
-	place := object("location, weight, partners_only, ramp, capacity",
+	place := object("location, weight, check, address, state, ramp, capacity …",
 		key("location", "Latitude and longitude in degrees.", location(), func(p *Place) *Place { return p }),
 		key("weight", "Share of this place among the equals of a tier; 0: only when nothing else of the tier serves.", weight(),
 			func(p *Place) *int { return &p.Weight }).or("100"),
+		key("degraded_weight", "Weight while every endpoint of this place is degraded: some of its checks have failed; a part of the endpoints counts in part. Default: weight.", weight(),
+			func(p *Place) *int { return &p.DegradedWeight }),
+		key("check", "Check, or checks, of the place as a whole: while one of them is withdrawn, so are all endpoints of the place.", checksOf(), func(p *Place) *[]string { return &p.Checks }),
+		key("address", "Address, or addresses, at which the place as a whole is probed. One of a family stands for the endpoints of this family, where both families are given.", addressOrList(),
+			func(p *Place) *[]netip.Addr { return &p.Addresses }),
+		key("state", "What holds of the endpoints of this place, whatever their checks say: up, down, or auto.", stateForm(), func(p *Place) *State { return &p.State }).or("auto"),
 		key("partners_only", "Geography never picks this place, only the networks of its partners do.", boolean(),
 			func(p *Place) *bool { return &p.PartnersOnly }).or("false"),
 		key("ramp", "How long a place that comes back takes to get all of its clients: it gets a growing part of their networks. Default: all at once.", ramp(),
@@ -108,7 +115,7 @@ func placesForm(kind PlaceKind) form[[]Place] {
 		key("capacity", "What this place can carry, in any unit that all places and demands share, such as requests a second: gslb check tells what a loss does to the others.",
 			amount(), func(p *Place) *float64 { return &p.Capacity }),
 	)
-	return named("places by name", ownName, func(n *node) Place { return Place{Name: n.name, Kind: kind} }, place)
+	return named("places by name", ownName, func(n *node) Place { return Place{Name: n.name, Kind: kind, DegradedWeight: noWeight} }, place)
 }
 
 // amount is a load or a capacity, in whatever unit the operator counts by.

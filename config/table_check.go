@@ -12,7 +12,7 @@ func checkForm() form[Check] {
 	for i, k := range kinds {
 		names[i] = k.name
 	}
-	return exactlyOne(object("a kind such as http, and interval, timeout, window, fall, rise", append(kinds, ruleFields()...)...), names...)
+	return exactlyOne(object("a kind such as http, and interval, timeout, window, fall, rise, slow", append(kinds, ruleFields()...)...), names...)
 }
 
 // ruleFields say how often a probe is made, and what its results mean.
@@ -26,6 +26,8 @@ func ruleFields() []field[Check] {
 		key("window", "How many of the last results the rule looks at.", count, func(c *Check) *int { return &c.Window }).or("20"),
 		key("fall", "Withdraw when this many of the window failed.", count, func(c *Check) *int { return &c.Fall }).or("10"),
 		key("rise", "Restore when this many of the window succeeded.", count, func(c *Check) *int { return &c.Rise }).or("20"),
+		key("slow", "A success that takes longer than this is a failure. Default: any that comes before the timeout is good.", duration(time.Millisecond, 24*time.Hour),
+			func(c *Check) *time.Duration { return &c.Slow }),
 	}
 }
 

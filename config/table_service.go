@@ -12,7 +12,7 @@ func servicesForm() form[[]Service] {
 func serviceForm() form[Service] {
 	stage := word(choice[Stage]{"partners", StagePartners}, choice[Stage]{"geo", StageGeo}, choice[Stage]{"datacenters", StageDatacenters})
 	return object("check, ttl, steer, map, answer, pick, all_down, at …",
-		key("check", "How the endpoints are probed. Default: they always count as healthy.", reference("the name of a check"), func(s *Service) *string { return &s.Check }),
+		key("check", "How the endpoints are probed: a check, or several, of which the worst counts. Default: they always count as healthy.", checksOf(), func(s *Service) *[]string { return &s.Checks }),
 		key("ttl", "TTL of the answers in seconds.", seconds(1, maxTTL), func(s *Service) *uint32 { return &s.TTL }).or("60"),
 		key("ttl_min", "Least TTL, while a verdict may change soon. Default: half of ttl, at least 1.", seconds(1, maxTTL), func(s *Service) *uint32 { return &s.TTLMin }),
 		key("steer", "Stages by which places are looked for, in order.", setOf("stages", 1, stage), func(s *Service) *[]Stage { return &s.Steer }).or("[partners, geo, datacenters]"),
@@ -59,10 +59,11 @@ func addresses() form[[]netip.Addr] { return setOf("addresses", 1, address()) }
 
 // endpoints is a list of endpoints, each an address, or a mapping with more about it.
 func endpoints() form[[]Endpoint] {
-	short := of(address(), func(a netip.Addr, to *Endpoint) { *to = Endpoint{a, a} })
-	full := object("address, probe",
+	short := of(address(), func(a netip.Addr, to *Endpoint) { *to = Endpoint{Address: a, Probe: a} })
+	full := object("address, probe, state",
 		key("address", "The address that clients get.", address(), func(e *Endpoint) *netip.Addr { return &e.Address }).required(),
 		key("probe", "The address that is probed in its place. Default: the same.", address(), func(e *Endpoint) *netip.Addr { return &e.Probe }),
+		key("state", "What holds of the endpoint, whatever its checks say: up, down, or auto. Default: as of its place.", stateForm(), func(e *Endpoint) *State { return &e.State }).or("auto"),
 	)
 	complete := of(full, func(e Endpoint, to *Endpoint) {
 		if *to = e; !e.Probe.IsValid() {
@@ -79,13 +80,14 @@ const (
 )
 
 func atForm() form[[]Member] {
-	full := exactlyOne(object("addresses, cname, srv, probe, weight, check, min_healthy, ramp",
+	full := exactlyOne(object("addresses, cname, srv, probe, weight, check, min_healthy, ramp …",
 		key("addresses", "Addresses of the service in this place.", endpoints(), func(m *Member) *[]Endpoint { return &m.Endpoints }),
 		key("cname", "A host that the service's name becomes an alias of, in place of addresses.", cnameForm(), func(m *Member) **Host { return &m.Host }),
 		key("srv", "A host and port that SRV questions are answered with, in place of addresses.", srvForm(), func(m *Member) **Host { return &m.Host }),
 		key("probe", "The address that is probed for a member that has a name.", address(), func(m *Member) *netip.Addr { return &m.Probe }),
 		key("weight", "Weight of this place for this service. Default: the place's.", weight(), func(m *Member) *int { return &m.Weight }),
-		key("check", "How these addresses are probed. Default: the service's check.", reference("the name of a check"), func(m *Member) *string { return &m.Check }),
+		key("degraded_weight", "Weight while every endpoint is degraded. Default: the place's, or weight where that is given.", weight(), func(m *Member) *int { return &m.DegradedWeight }),
+		key("check", "How these addresses are probed. Default: as the service's.", checksOf(), func(m *Member) *[]string { return &m.Checks }),
 		key("min_healthy", "With fewer healthy addresses, as a number or a part such as 50%, the place is withdrawn.", share(), func(m *Member) *Share { return &m.MinHealthy }).or("1"),
 		key("ramp", "How long this place takes to get all of its clients back for this service. Default: as the service says.", ramp(),
 			func(m *Member) *time.Duration { return &m.Ramp }),
@@ -98,7 +100,9 @@ func atForm() form[[]Member] {
 		full.fill(r, to)
 		read(r, n, to)
 	}
-	at := named("places and their addresses", ownName, func(n *node) Member { return Member{Place: n.name, Weight: noWeight, Ramp: noRamp} }, member)
+	at := named("places and their addresses", ownName, func(n *node) Member {
+		return Member{Place: n.name, Weight: noWeight, DegradedWeight: noWeight, Ramp: noRamp}
+	}, member)
 	return atLeastOne(at, "names no place: give at least one")
 }
 

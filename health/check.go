@@ -20,6 +20,8 @@ type Check struct {
 	Window int // how many results are remembered, 1 to 64
 	Fall   int // failures in the window that withdraw
 	Rise   int // successes in the window that restore
+
+	Slow time.Duration // a success that takes longer is a failure; 0: none is
 }
 
 // Rule is the rule of this check, with its numbers brought into range: a window of 1 to 64, and
@@ -27,6 +29,14 @@ type Check struct {
 func (c Check) Rule() Rule {
 	size := max(1, min(c.Window, windowMax))
 	return Rule{Window: size, Fall: max(1, min(c.Fall, size)), Rise: max(1, min(c.Rise, size))}
+}
+
+// Timely gives a result as the check sees it: a success that took too long is a failure.
+func (c Check) Timely(r Result) Result {
+	if r.OK && c.Slow > 0 && r.Took > c.Slow {
+		return Result{Cause: "slower than " + brief(c.Slow), Took: r.Took}
+	}
+	return r
 }
 
 // span is how far back a full window reaches.
@@ -72,6 +82,7 @@ func (c Check) fingerprint() string {
 	add("window", number(c.Window))
 	add("fall", number(c.Fall))
 	add("rise", number(c.Rise))
+	span("slow", c.Slow)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

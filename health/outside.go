@@ -46,7 +46,7 @@ func (o *Outside) Probe(ctx context.Context, address netip.Addr, c Check) Result
 	if err != nil {
 		r.Cause = cause(during(ctx, err), c)
 	}
-	return r
+	return c.Timely(r)
 }
 
 // line is a connection on which all waiting ends with the probe.

@@ -188,7 +188,7 @@ func (s summary) checks() string {
 	for _, svc := range s.cfg.Services {
 		for _, m := range svc.At {
 			endpoints += len(m.Endpoints)
-			if m.Check == "" {
+			if m.Checks == nil {
 				unchecked += len(m.Endpoints)
 			}
 		}

@@ -165,6 +165,7 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg))
 	d.publisher.Use(policy, number, time.Now, func() {
+		d.board.Arm(policy.Brake(), time.Now())
 		d.runner.Apply(policy.Targets())
 		d.peering.use(policy, time.Now())
 	})

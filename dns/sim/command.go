@@ -26,7 +26,7 @@ func commandOf(word string) (c command, known bool) {
 		return command{do: (*world).doRestart}, true
 	case "run":
 		return command{do: (*world).doRun}, true
-	case "fail", "hang", "flaky", "heal":
+	case "fail", "hang", "flaky", "delay", "heal":
 		return command{do: (*world).doEndpoint, early: true}, true
 	case "write":
 		return command{do: (*world).doFile, early: true, input: true}, true
@@ -163,10 +163,16 @@ func (w *world) doEndpoint(s *step) error {
 		w.endpoints[address] = endpoint{hangs: true}
 	case word == "flaky" && rest != "" && strings.Trim(rest, "SF") == "":
 		w.endpoints[address] = endpoint{cause: "status 503", pattern: rest}
+	case word == "delay" && rest != "":
+		d, err := duration(rest)
+		if err != nil {
+			return err
+		}
+		w.endpoints[address] = endpoint{delay: d}
 	case word == "heal" && rest == "":
 		delete(w.endpoints, address)
 	default:
-		return errors.New("is said as: fail ADDRESS CAUSE, hang ADDRESS, flaky ADDRESS SSF, or heal ADDRESS")
+		return errors.New("is said as: fail ADDRESS CAUSE, hang ADDRESS, flaky ADDRESS SSF, delay ADDRESS 800ms, or heal ADDRESS")
 	}
 	return nil
 }
@@ -243,6 +249,9 @@ func (w *world) doStatus(*step) error {
 				}
 				if e.Cause != "" {
 					text += ", last: " + e.Cause
+				}
+				for _, word := range e.Words() {
+					text += ", " + word
 				}
 				w.say("%s", text)
 			}

@@ -37,6 +37,7 @@
 //	fail ADDRESS CAUSE…            from now on its probes fail at once, for this cause
 //	hang ADDRESS                   from now on its probes time out
 //	flaky ADDRESS SSF              from now on its probes succeed and fail in turns
+//	delay ADDRESS 800ms            from now on its probes take so long
 //	heal ADDRESS                   from now on its probes succeed, as they do from the start
 //	write FILE                     write a file, with the input as its text; geo is one, too
 //	edit FILE "OLD" "NEW"          replace a text that stands in the file once

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/netip"
+	"time"
 
 	"gslb/config"
 	"gslb/health"
@@ -13,6 +14,7 @@ type endpoint struct {
 	hangs   bool
 	pattern string // S and F in turns: which probes succeed; empty: as the others say
 	turn    int
+	delay   time.Duration // of its successes
 }
 
 // endpoints is every double by its address. One that is not there answers well.
@@ -31,10 +33,10 @@ func (es endpoints) probe(address netip.Addr, c health.Check) health.Result {
 		es[address] = e
 	}
 	switch {
-	case succeeds:
-		return health.Result{OK: true}
-	case e.hangs:
+	case succeeds && e.delay > c.Timeout, !succeeds && e.hangs:
 		return health.Result{Cause: "timeout after " + config.Duration(c.Timeout), Took: c.Timeout}
+	case succeeds:
+		return c.Timely(health.Result{OK: true, Took: e.delay})
 	}
 	return health.Result{Cause: e.cause}
 }

@@ -25,7 +25,7 @@ func TestScriptMistakes(t *testing.T) {
 		{"no time", sound + "> run soon\n", `s: line 5: run: "soon" is not a time of at most 31 days, as 90s`},
 		{"too much time", sound + "> run 1000h\n", `s: line 5: run: "1000h" is not a time of at most 31 days, as 90s`},
 		{"probes of nobody", sound + "> run 3 probes of 192.0.2.1\n", "s: line 5: run: 192.0.2.1 is not probed so often"},
-		{"no cause", sound + "> fail 192.0.2.1\n", "s: line 5: fail: is said as: fail ADDRESS CAUSE, hang ADDRESS, flaky ADDRESS SSF, or heal ADDRESS"},
+		{"no cause", sound + "> fail 192.0.2.1\n", "s: line 5: fail: is said as: fail ADDRESS CAUSE, hang ADDRESS, flaky ADDRESS SSF, delay ADDRESS 800ms, or heal ADDRESS"},
 		{"no client", sound + "> ask www.ok.test A\n", "s: line 5: ask: a question has a client: from ADDRESS"},
 		{"no type", sound + "> ask www.ok.test WHAT from 192.0.2.1\n", "s: line 5: ask: www.ok.test WHAT is not a name and a type"},
 		{"no option", sound + "> ask www.ok.test A from 192.0.2.1 loudly\n", `s: line 5: ask: "loudly" is none of from CLIENT, ecs NETWORK, tcp, x1000, ordered, bytes`},

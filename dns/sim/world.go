@@ -117,6 +117,7 @@ func (w *world) load() error {
 	}
 	w.server.policy = policy
 	w.server.publisher.Use(policy, w.number, w.time, func() {
+		w.server.board.Arm(policy.Brake(), w.now)
 		w.watch(policy.Targets())
 		w.server.rib.Apply(policy.Partners(), policy.Peers(), w.now)
 	})

@@ -22,17 +22,19 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, drains: cfg.Drains,
 			zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
 			rateLimit: cfg.Server.RateLimit, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets,
-			tokens: map[string]health.Token{}, rampOf: map[string]int{},
+			tokens: map[string]health.Token{}, rampOf: map[string]int{}, hands: map[hand]config.State{},
 		},
 		places:   map[string]placeID{},
 		services: map[string]int{},
-		targets:  map[health.Target]int{},
+		targets:  map[health.Target]int32{},
+		uplinks:  map[string][]int32{},
 	}
 	c.compilePlaces()
 	c.compilePartners()
 	c.compileMaps()
 	c.compileNamed()
 	c.compileServices()
+	c.compileBrake()
 	c.compileZones()
 	c.warnForeign()
 	c.checkShadows()
@@ -45,7 +47,8 @@ type compiler struct {
 	problems config.Problems
 	places   map[string]placeID
 	services map[string]int
-	targets  map[health.Target]int
+	targets  map[health.Target]int32
+	uplinks  map[string][]int32 // targets of a place as a whole
 }
 
 func (c *compiler) compilePlaces() {
@@ -108,6 +111,7 @@ func (c *compiler) compileServices() {
 		checks[ch.Name] = ch
 	}
 	c.policy.viewNumbers = map[string]int{}
+	c.compileUplinks(checks)
 	for _, s := range c.cfg.Services {
 		c.services[s.Name] = len(c.policy.services)
 		c.policy.services = append(c.policy.services, c.service(s, checks))
@@ -146,16 +150,20 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		if !ok {
 			continue
 		}
-		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), minHealthy: m.MinHealthy.Of(max(1, len(m.Endpoints))), ramp: m.Ramp}
+		mem := member{place: p, seed: seedOf(m.Place), weight: uint64(m.Weight), degraded: uint64(m.DegradedWeight), minHealthy: m.MinHealthy.Of(max(1, len(m.Endpoints))), ramp: m.Ramp}
 		endpoints := m.Endpoints
 		if m.Host != nil {
 			mem.host, endpoints = hostOf(m.Host), []config.Endpoint{{Address: unaddressed, Probe: m.Probe}}
 			svc.gives = mem.host.rrtype()
 		}
 		for _, e := range endpoints {
-			mem.endpoints = append(mem.endpoints, endpoint{address: e.Address, target: c.target(e.Probe, checks[m.Check])})
-			mem.all[familyOf(e.Address)] = append(mem.all[familyOf(e.Address)], e.Address)
+			one := c.endpoint(m, e, checks)
+			mem.endpoints = append(mem.endpoints, one)
 			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()
+			if one.state == config.StateDown {
+				continue
+			}
+			mem.all[familyOf(e.Address)] = append(mem.all[familyOf(e.Address)], e.Address)
 		}
 		svc.members = append(svc.members, mem)
 	}

@@ -1,25 +1,79 @@
 package steer
 
 import (
-	"net/netip"
 	"slices"
 
 	"gslb/config"
 	"gslb/health"
 )
 
-// target gives the number of the probe for an address under a check, or -1 without a check.
-func (c *compiler) target(a netip.Addr, ch config.Check) int {
+// endpoint makes an endpoint of a member, with its own targets and those of its place.
+func (c *compiler) endpoint(m config.Member, e config.Endpoint, checks map[string]config.Check) endpoint {
+	one := endpoint{address: e.Address, state: e.State}
+	for _, name := range m.Checks {
+		if t := c.target(health.Target{Address: e.Probe, Domain: m.Place}, checks[name]); t >= 0 {
+			one.targets = append(one.targets, t)
+		}
+	}
+	one.own = len(one.targets)
+	family := func(t int32) bool { return c.policy.targets[t].Address.Is4() == e.Address.Is4() }
+	uplinks := c.uplinks[m.Place]
+	for _, t := range uplinks {
+		if family(t) || !slices.ContainsFunc(uplinks, family) {
+			one.targets = append(one.targets, t)
+		}
+	}
+	if e.State != config.StateAuto {
+		c.policy.hands[hand{m.Place, e.Address}] = e.State
+	} else {
+		one.state = c.policy.hands[hand{place: m.Place}]
+	}
+	return one
+}
+
+// compileUplinks notes what is probed of places as a whole, and which of them are up or down by hand.
+func (c *compiler) compileUplinks(checks map[string]config.Check) {
+	for _, p := range c.cfg.Places {
+		for _, name := range p.Checks {
+			for _, a := range p.Addresses {
+				if t := c.target(health.Target{Address: a, Domain: p.Name}, checks[name]); t >= 0 {
+					c.uplinks[p.Name] = append(c.uplinks[p.Name], t)
+				}
+			}
+		}
+		if p.State != config.StateAuto {
+			c.policy.hands[hand{place: p.Name}] = p.State
+		}
+	}
+}
+
+// compileBrake notes by whose word failures are ours.
+func (c *compiler) compileBrake() {
+	c.policy.brake = c.cfg.Brake.Percent
+	for _, r := range c.cfg.Brake.Reference {
+		for _, ch := range c.cfg.Checks {
+			for _, a := range r.Addresses {
+				if ch.Name == r.Check {
+					c.target(health.Target{Address: a, Reference: true}, ch)
+				}
+			}
+		}
+	}
+}
+
+// target gives the number of the probe of a target under a check, or -1 without a check.
+func (c *compiler) target(t health.Target, ch config.Check) int32 {
 	kind := c.kind(ch)
 	if kind == nil {
 		return -1
 	}
-	t := health.Target{Address: a, Name: ch.Name, Check: health.Check{
-		Kind: kind, Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise,
-	}}
+	t.Name = ch.Name
+	t.Check = health.Check{
+		Kind: kind, Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise, Slow: ch.Slow,
+	}
 	i, ok := c.targets[t]
 	if !ok {
-		i = len(c.policy.targets)
+		i = int32(len(c.policy.targets))
 		c.targets[t] = i
 		c.policy.targets = append(c.policy.targets, t)
 	}

@@ -14,7 +14,7 @@ import (
 // Event is a change that an operator wants to know of, in words. One event makes a line of the
 // log, an entry of the journal and, by its kind, a count of the metrics.
 type Event struct {
-	Kind  string // endpoint, place, service, drain, config or geo
+	Kind  string // endpoint, place, service, drain, state, brake, config or geo
 	Text  string
 	Grave bool // somebody may have to act
 	Attrs []slog.Attr
@@ -27,7 +27,9 @@ func Diff(old, now *Snapshot) []Event {
 	if old != nil {
 		events = append(events, diffInputs(old, now)...)
 	}
+	events = append(events, diffBrake(old, now)...)
 	events = append(events, diffDrains(old, now)...)
+	events = append(events, diffHands(old, now)...)
 	services := now.touched(old)
 	events = append(events, diffEndpoints(old, now, services)...)
 	events = append(events, diffServices(old, now, services)...)
@@ -145,26 +147,28 @@ func drainEvent(d config.Drain, what string) Event {
 // check, however many services share one.
 func diffEndpoints(old, now *Snapshot, services []int) []Event {
 	before := old.verdicts(now)
-	turns := map[int]string{-1: ""} // by target
+	turns := map[int32]string{} // by target
 	var events []Event
 	told := map[string]bool{}
 	for _, i := range services {
 		for j := range now.in.Policy.services[i].members {
 			m := &now.in.Policy.services[i].members[j]
 			for _, ep := range m.endpoints {
-				text, known := turns[ep.target]
-				if !known {
-					t := now.in.Policy.targets[ep.target]
-					text = turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check)
-					turns[ep.target] = text
-				}
-				if text == "" {
-					continue
-				}
-				event := now.endpointEvent(m, ep, text)
-				if id := event.Text + m.shown(ep); !told[id] {
-					told[id] = true
-					events = append(events, event)
+				for n, target := range ep.targets {
+					text, known := turns[target]
+					if !known {
+						t := now.in.Policy.targets[target]
+						text = turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check)
+						turns[target] = text
+					}
+					if text == "" {
+						continue
+					}
+					event, address := now.endpointEvent(m, ep, n, text)
+					if id := event.Text + address; !told[id] {
+						told[id] = true
+						events = append(events, event)
+					}
 				}
 			}
 		}
@@ -172,14 +176,21 @@ func diffEndpoints(old, now *Snapshot, services []int) []Event {
 	return events
 }
 
-func (s *Snapshot) endpointEvent(m *member, ep endpoint, what string) Event {
-	target, place := s.in.Policy.targets[ep.target], s.in.Policy.places[m.place].name
+// endpointEvent tells of a check of an endpoint, and which address it is of: of the place's where it stands for that as
+// a whole.
+func (s *Snapshot) endpointEvent(m *member, ep endpoint, check int, what string) (event Event, address string) {
+	t := ep.targets[check]
+	target, place := s.in.Policy.targets[t], s.in.Policy.places[m.place].name
 	state := s.in.Health.Endpoint(target.Key())
-	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", m.shown(ep))}
-	if probe, ok := s.in.Policy.probe(ep); ok {
+	address = m.shown(ep)
+	if check >= ep.own {
+		ep.address, address = target.Address, target.Address.String()
+	}
+	attrs := []slog.Attr{slog.String("place", place), slog.String("check", target.Name), slog.String("endpoint", address)}
+	if probe, ok := s.in.Policy.probe(ep, t); ok {
 		attrs = append(attrs, slog.String("probe", probe.String()))
 	}
-	return Event{Kind: "endpoint", Text: place + "/" + target.Name + " " + what, Grave: !state.Serving(), Attrs: attrs}
+	return Event{Kind: "endpoint", Text: place + "/" + target.Name + " " + what, Grave: !state.Serving(), Attrs: attrs}, address
 }
 
 // verdicts gives what was thought of a target before, under whatever content its check had then.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"gslb/config"
 	"gslb/dns/zone"
-	"gslb/health"
 )
 
 // MaxChain bounds how many aliases are followed inside a zone: by answers, and so by reasons.
@@ -61,6 +61,9 @@ func Explain(s *Snapshot, q Question) (lines []Line, span int, ours bool) {
 			break
 		}
 		name = next
+	}
+	if b := s.in.Health.Brake(); b.On {
+		lines = append(lines, brakeLine(b, q.Now))
 	}
 	version := Line{{"version", bare}}
 	for _, word := range strings.Fields(s.Version().String()) {
@@ -339,45 +342,51 @@ func (e *explainer) addEndpoint(l *Line, member int) {
 	if up := len(st.up[IPv4]) + len(st.up[IPv6]); st.healthy && up < len(m.endpoints) {
 		l.add("healthy", fmt.Sprintf("%d/%d", up, len(m.endpoints)))
 	}
-	var worst health.Endpoint
+	var worst condition
 	var words Line
+	hand := false
 	for _, ep := range m.endpoints {
-		state, check := e.s.endpoint(ep)
-		if state.Serving() && state.Failed == 0 || words != nil && !worse(state, worst) {
+		c := e.s.condition(ep)
+		forced := ep.state != config.StateAuto
+		if !forced && c.serving && c.worst.Failed == 0 || hand && !forced || words != nil && hand == forced && !worse(c.worst, worst.worst) {
 			continue
 		}
-		worst, words = state, e.endpointWords(m, ep, state, check)
+		worst, words, hand = c, e.endpointWords(m, ep, c), forced
 	}
 	*l = append(*l, words...)
-}
-
-// worse tells whether an endpoint says more of what is wrong than another: a withdrawn one does, of
-// these the one that is longest; else that with more failures.
-func worse(a, b health.Endpoint) bool {
-	switch {
-	case a.Serving() != b.Serving():
-		return !a.Serving()
-	case !a.Serving():
-		return a.Since.Before(b.Since)
+	if st.ailing > 0 {
+		l.add("degraded", fmt.Sprintf("%d/%d", st.ailing, len(st.up[IPv4])+len(st.up[IPv6])))
 	}
-	return a.Failed > b.Failed
 }
 
-func (e *explainer) endpointWords(m *member, ep endpoint, state health.Endpoint, check health.Check) Line {
+func (e *explainer) endpointWords(m *member, ep endpoint, c condition) Line {
 	words := Line{{"endpoint", m.shown(ep)}}
-	if probe, ok := e.s.in.Policy.probe(ep); ok {
+	if probe, ok := e.s.in.Policy.probe(ep, c.target); ok {
 		words.add("probe", probe.String())
 	}
-	words.add("failed", fmt.Sprintf("%d/%d", state.Failed, check.Window))
+	if word := stateWord(ep.state); word != "" {
+		words.add("state", word)
+	}
+	if c.target < 0 {
+		return words
+	}
+	t, state := e.s.in.Policy.targets[c.target], c.worst
+	if ep.several() {
+		words.add("check", t.Name)
+	}
+	words.add("failed", fmt.Sprintf("%d/%d", state.Failed, t.Check.Window))
 	if state.Cause != "" {
 		words.add("last", state.Cause)
+	}
+	if state.Held {
+		words.add("held", "yes")
 	}
 	if state.Serving() {
 		return words
 	}
 	words.add("since", Ago(e.q.Now.Sub(state.Since)))
 	if state.Succeeding > 0 {
-		words.add("good", fmt.Sprintf("%d/%d", state.Succeeding, check.Rise))
+		words.add("good", fmt.Sprintf("%d/%d", state.Succeeding, t.Check.Rise))
 	}
 	return words
 }

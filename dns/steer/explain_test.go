@@ -66,8 +66,8 @@ client=8.8.8.8 via=source
 name=www.ok.test service=portal answer="192.0.2.1 192.0.2.2 192.0.2.3 2001:db8:1::1" ttl=150 scope=0
 placed=datacenters
 place=msk-1 tier=1 verdict=chosen
-place=msk-2 tier=1 verdict=chosen endpoint=192.0.2.2 failed=3/20 last="status 503"
-place=fra tier=1 verdict=chosen endpoint=192.0.2.3 failed=1/20 last="status 503"
+place=msk-2 tier=1 verdict=chosen endpoint=192.0.2.2 failed=3/20 last="status 503" degraded=1/1
+place=fra tier=1 verdict=chosen endpoint=192.0.2.3 failed=1/20 last="status 503" degraded=1/1
 `},
 		{
 			name: "drains", config: drained, asked: "www.ok.test", source: "8.8.8.8",

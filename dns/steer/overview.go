@@ -52,6 +52,36 @@ type EndpointView struct {
 	Succeeding int       `json:"succeeding"` // successes in a row
 	Cause      string    `json:"cause,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
+
+	State    string  `json:"state,omitempty"`    // up or down by hand, whatever the verdict
+	Degraded bool    `json:"degraded,omitempty"` // it serves, and has failed of late
+	Held     bool    `json:"held,omitempty"`     // by the brake: the rule would withdraw it
+	Next     float64 `json:"next,omitempty"`     // seconds until the rule could turn the verdict at the earliest; 0: nothing points that way
+
+	Checks []CheckView `json:"checks,omitempty"` // where there are several: the fields above are of the worst
+}
+
+// Words are what holds of the endpoint beside the verdict of its checks.
+func (e EndpointView) Words() []string {
+	var words []string
+	if e.Degraded {
+		words = append(words, "degraded")
+	}
+	if e.Held {
+		words = append(words, "held")
+	}
+	if e.State != "" {
+		words = append(words, e.State+" by hand")
+	}
+	return words
+}
+
+// CheckView is what one of several checks of an endpoint says.
+type CheckView struct {
+	Check   string `json:"check"`
+	Verdict string `json:"verdict"`
+	Failed  int    `json:"failed"`
+	Cause   string `json:"cause,omitempty"`
 }
 
 // Overview tells how every service stands at a moment, in the order of the configuration.
@@ -97,18 +127,27 @@ func (st *standing) word() string {
 }
 
 func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
-	view := EndpointView{Address: m.shown(e), Verdict: health.Up.String()}
-	if e.target < 0 {
+	view := EndpointView{Address: m.shown(e), Verdict: health.Up.String(), State: stateWord(e.state)}
+	c := s.condition(e)
+	if c.target < 0 {
 		return view
 	}
-	if probe, ok := s.in.Policy.probe(e); ok {
+	if probe, ok := s.in.Policy.probe(e, c.target); ok {
 		view.Probe = probe.String()
 	}
-	state, check := s.endpoint(e)
-	view.Check, view.Window = s.in.Policy.targets[e.target].Name, check.Window
+	t, state := s.in.Policy.targets[c.target], c.worst
+	view.Check, view.Window = t.Name, t.Check.Window
 	view.Verdict, view.Failed, view.Results = state.Verdict.String(), state.Failed, state.Results
 	view.Failing, view.Succeeding = state.Failing, state.Succeeding
 	view.Cause, view.Since = state.Cause, state.Since
+	view.Degraded, view.Held = c.degraded, state.Held
+	view.Next = (c.falls + c.rises).Seconds()
+	if e.several() {
+		for _, target := range e.targets {
+			state, _ := s.judge().target(target)
+			view.Checks = append(view.Checks, CheckView{s.in.Policy.targets[target].Name, state.Verdict.String(), state.Failed, state.Cause})
+		}
+	}
 	return view
 }
 

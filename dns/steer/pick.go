@@ -55,7 +55,7 @@ func (d *Decision) chose(member int) bool {
 func (w *walk) totalWeight(tier []placeID, d *Decision) uint64 {
 	var total uint64
 	for i := range w.candidates(tier, d.mode, d.family) {
-		total += w.svc.members[i].weight
+		total += w.standing[i].weight
 	}
 	return total
 }
@@ -65,7 +65,7 @@ func (w *walk) weight(member int, total uint64) uint64 {
 	if total == 0 {
 		return 1
 	}
-	return w.svc.members[member].weight
+	return w.standing[member].weight
 }
 
 // draw takes one more member that is not chosen yet; left is the weight of these.

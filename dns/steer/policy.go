@@ -35,6 +35,8 @@ type Policy struct {
 	rpki     rpki.From
 	networks []netip.Prefix // every configured networks list: never bogus
 	explain  []netip.Prefix
+	brake    int                   // share of failing endpoints from which on verdicts are held, in percent; 0: never
+	hands    map[hand]config.State // of what is not left to the checks
 	nsid     string
 
 	transfers map[*zone.Zone]*config.Transfer
@@ -106,24 +108,12 @@ type member struct {
 	place      placeID
 	seed       uint64 // of the place's name, for rendezvous hashing
 	weight     uint64
+	degraded   uint64 // the weight while every endpoint that serves is degraded
 	minHealthy int
 	host       *Host         // that is given in place of addresses; nil: none
 	ramp       time.Duration // 0: it gets all of its clients back at once
 	endpoints  []endpoint
-	all        [2][]netip.Addr // their addresses by family
-}
-
-type endpoint struct {
-	address netip.Addr
-	target  int // index in Policy.targets; -1: unchecked, always healthy
-}
-
-// probe gives the address that is probed, where that is not the endpoint's own.
-func (p *Policy) probe(e endpoint) (netip.Addr, bool) {
-	if e.target < 0 || p.targets[e.target].Address == e.address {
-		return netip.Addr{}, false
-	}
-	return p.targets[e.target].Address, true
+	all        [2][]netip.Addr // their addresses by family, without those that are down by hand
 }
 
 // main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.

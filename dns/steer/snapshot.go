@@ -95,16 +95,3 @@ func (s *Snapshot) Follows(z *zone.Zone, name zone.Name) bool {
 func (s *Snapshot) Client(source netip.Addr, subnet Subnet) Client {
 	return s.in.Policy.Client(source, subnet)
 }
-
-// endpoint gives the state of an endpoint; an unchecked one is always up.
-func (s *Snapshot) endpoint(e endpoint) (health.Endpoint, health.Check) {
-	return s.in.Policy.endpointState(e, s.in.Health)
-}
-
-func (p *Policy) endpointState(e endpoint, report *health.Report) (health.Endpoint, health.Check) {
-	if e.target < 0 {
-		return health.Endpoint{Verdict: health.Up}, health.Check{}
-	}
-	t := p.targets[e.target]
-	return report.Endpoint(t.Key()), t.Check
-}

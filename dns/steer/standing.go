@@ -18,6 +18,8 @@ type standing struct {
 	up      [2][]netip.Addr  // serving addresses by family
 	all     [2][]netip.Addr  // every address by family
 	falls   [2]time.Duration // soonest that the rule could take an address of the family out; 0: nothing points that way
+	weight  uint64           // in a draw: less while endpoints are degraded
+	ailing  int              // endpoints that are degraded
 	rises   time.Duration    // soonest that the rule could bring an endpoint back; 0: nothing points that way
 }
 
@@ -47,18 +49,21 @@ func (j *judge) member(m *member) standing {
 	var soonest [2]time.Duration
 	up, known := 0, false
 	for _, e := range m.endpoints {
-		state, check := j.endpoint(e)
+		c := j.condition(e)
 		f := familyOf(e.address)
-		known = known || state.Verdict != health.Unknown
-		next := check.Next(state)
-		if !state.Serving() {
-			st.rises = sooner(st.rises, next)
+		known = known || c.known
+		if !c.serving {
+			st.rises = sooner(st.rises, c.rises)
 			continue
 		}
 		up++
+		if c.degraded {
+			st.ailing++
+		}
 		st.up[f] = append(st.up[f], e.address)
-		soonest[f] = sooner(soonest[f], next)
+		soonest[f] = sooner(soonest[f], c.falls)
 	}
+	st.weight = m.weightWith(st.ailing, up)
 	st.healthy = up >= m.minHealthy
 	st.unknown = st.healthy && !known
 	st.falls = soonest
@@ -72,16 +77,13 @@ func (j *judge) member(m *member) standing {
 	return st
 }
 
-// endpoint gives the state of an endpoint; an unchecked one is always up.
-func (j *judge) endpoint(e endpoint) (health.Endpoint, health.Check) {
-	if e.target < 0 {
-		return health.Endpoint{Verdict: health.Up}, health.Check{}
+// weightWith is the weight of a member of which so many of the endpoints that serve are degraded: each of them
+// carries its share.
+func (m *member) weightWith(ailing, up int) uint64 {
+	if ailing == 0 || m.degraded >= m.weight {
+		return m.weight
 	}
-	check := j.policy.targets[e.target].Check
-	if n := j.numbers.of[e.target]; n >= 0 {
-		return j.report.At(int(n)), check
-	}
-	return health.Endpoint{}, check
+	return m.weight - (m.weight-m.degraded)*uint64(ailing)/uint64(up)
 }
 
 func familyOf(a netip.Addr) Family {

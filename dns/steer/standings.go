@@ -112,8 +112,10 @@ func (n *numbers) uses(p *Policy) func(yield func(service int, number int32) boo
 		for i := range p.services {
 			for _, m := range p.services[i].members {
 				for _, e := range m.endpoints {
-					if e.target >= 0 && n.of[e.target] >= 0 && !yield(i, n.of[e.target]) {
-						return
+					for _, t := range e.targets {
+						if n.of[t] >= 0 && !yield(i, n.of[t]) {
+							return
+						}
 					}
 				}
 			}
