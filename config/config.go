@@ -32,6 +32,7 @@ type Config struct {
 type Server struct {
 	Listen  []netip.AddrPort
 	State   string // path of the bbolt file
+	Journal Journal
 	NSID    string // empty: the host name
 	Explain []netip.Prefix
 
@@ -61,6 +62,12 @@ type RateLimit struct {
 	Slip    int // of what is held back, one in so many goes out cut, so that real clients come by TCP; 0: none
 	DryRun  bool
 	Exempt  []netip.Prefix
+}
+
+// Journal bounds what is remembered of what happened.
+type Journal struct {
+	Keep   time.Duration // how long
+	Events int           // how many at most: the newest
 }
 
 // Admin says where the operator's HTTP door is.

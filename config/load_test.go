@@ -67,6 +67,7 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 	check("server", c.Server, Server{
 		Listen:  []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:5353"), netip.MustParseAddrPort("[::1]:5353")},
 		State:   "gslb.state.db",
+		Journal: Journal{Keep: 720 * time.Hour, Events: 100000},
 		Explain: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Cookies: true,
 	})

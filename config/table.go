@@ -32,11 +32,12 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, rate_limit",
+	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.State }).or("./gslb.state.db"),
+		key("journal", "How much is remembered of what happened: withdrawals, drains, sessions, changes of the configuration.", journalForm(), func(s *Server) *Journal { return &s.Journal }),
 		key("nsid", "Name of this server in answers (RFC 5001). Default: the host name.", freeText("a name of at most 128 letters", `^[!-~]{1,128}$`),
 			func(s *Server) *string { return &s.NSID }),
 		key("explain", "Networks that may ask for reasons.", setOf("networks", 0, prefix()),
@@ -72,6 +73,13 @@ func rateLimitForm() form[*RateLimit] {
 		key("exempt", "Networks that are not bound. Nor are clients with a valid cookie.", setOf("networks", 0, prefix()), func(l *RateLimit) *[]netip.Prefix { return &l.Exempt }),
 		key("dry_run", "Only count what would be held back.", boolean(), func(l *RateLimit) *bool { return &l.DryRun }).or("false"),
 	))
+}
+
+func journalForm() form[Journal] {
+	return object("keep, events",
+		key("keep", "How long an event is remembered.", duration(time.Hour, 10*365*24*time.Hour), func(j *Journal) *time.Duration { return &j.Keep }).or("720h"),
+		key("events", "How many events are remembered at most: the newest ones.", number[int](100, 10_000_000), func(j *Journal) *int { return &j.Events }).or("100000"),
+	)
 }
 
 func adminForm() form[Admin] {

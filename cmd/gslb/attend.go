@@ -70,6 +70,7 @@ func (d *daemon) deps() admin.Deps {
 		RPKI:      d.peering.vrps.Views,
 		Reset:     d.peering.sessions.Reset,
 
+		Gaps:   d.runner.Gaps,
 		Report: d.outside.Report,
 	}
 }

@@ -163,7 +163,7 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
 
 // use makes answers come from a policy. It returns when they do.
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
-	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg))
+	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg), cfg.Server.Journal)
 	d.publisher.Use(policy, number, time.Now, func() {
 		d.board.Arm(policy.Brake(), time.Now())
 		d.runner.Apply(policy.Targets())

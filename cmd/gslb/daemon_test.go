@@ -332,7 +332,7 @@ func TestConfigNumberIsKeptOverARestartAndGrowsWithAnEdit(t *testing.T) {
 		if got != run.want {
 			t.Errorf("start %d: number %d, want %d", i, got, run.want)
 		}
-		k.follow(got, run.hash, time.Second)
+		k.follow(got, run.hash, time.Second, config.Journal{})
 		k.flush()
 		if err := store.Close(); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 func newEvents(o *options) *cobra.Command {
 	var since time.Duration
 	var limit int
+	var place, service string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "events",
@@ -23,6 +25,12 @@ func newEvents(o *options) *cobra.Command {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			if since != 0 {
 				query.Set("since", since.String())
+			}
+			if place != "" {
+				query.Set("place", place)
+			}
+			if service != "" {
+				query.Set("service", service)
 			}
 			server, err := findServer(o.file)
 			if err != nil {
@@ -42,6 +50,8 @@ func newEvents(o *options) *cobra.Command {
 		},
 	}
 	c.Flags().DurationVar(&since, "since", 0, "only what happened in this `span` before now, as 1h")
+	c.Flags().StringVar(&place, "place", "", "only what happened to this `place`")
+	c.Flags().StringVar(&service, "service", "", "only what happened to this `service`")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this `number` of the newest events")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -49,7 +59,7 @@ func newEvents(o *options) *cobra.Command {
 
 // eventWords is the text of an event, with the address where a place may have several.
 func eventWords(e admin.Event) string {
-	if endpoint := e.Fields["endpoint"]; endpoint != "" {
+	if endpoint := e.Fields["endpoint"]; endpoint != "" && !strings.Contains(e.Text, endpoint) {
 		return e.Text + " (" + endpoint + ")"
 	}
 	return e.Text

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb/bgp"
+	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns/steer"
 	"gslb/health"
@@ -25,10 +26,8 @@ const (
 	configKey     = "config" // a numbered
 )
 
-// Bounds of the journal.
+// Bounds of the work of keeping; how long the journal is, the configuration says.
 const (
-	journalAge     = 30 * 24 * time.Hour
-	journalLength  = 100_000
 	trimInterval   = time.Hour
 	pendingEvents  = 4096 // that wait for the disk; the oldest are given up first
 	keeperInterval = time.Second
@@ -55,6 +54,7 @@ type keeper struct {
 	counts  map[string]uint64 // events since the start, by kind
 	config  numbered
 	every   time.Duration
+	journal config.Journal
 
 	// owned by the goroutine of Run, and after it by whoever flushes
 	saved   numbered
@@ -144,10 +144,10 @@ func (k *keeper) number(hash string) uint64 {
 	return k.saved.Number + 1
 }
 
-// follow says which configuration is in force, and how often windows are saved with it.
-func (k *keeper) follow(number uint64, hash string, every time.Duration) {
+// follow says which configuration is in force, how often windows are saved with it, and how long the journal is.
+func (k *keeper) follow(number uint64, hash string, every time.Duration, journal config.Journal) {
 	k.mu.Lock()
-	k.config, k.every = numbered{number, hash}, every
+	k.config, k.every, k.journal = numbered{number, hash}, every, journal
 	k.mu.Unlock()
 	k.poke()
 }
@@ -202,20 +202,20 @@ func (k *keeper) Run(ctx context.Context) error {
 // finds it in the windows too.
 func (k *keeper) flush() {
 	k.mu.Lock()
-	events, lost, config := k.pending, k.lost, k.config
+	events, lost, inForce, journal := k.pending, k.lost, k.config, k.journal
 	k.pending, k.lost = nil, 0
 	k.mu.Unlock()
 	if lost > 0 {
 		k.log.Warn("journal has a gap", "events", lost)
 	}
-	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveConfig(config), k.saveRoutes())
+	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveConfig(inForce), k.saveRoutes())
 	if appended := k.store.Append(events...); appended != nil {
 		err = errors.Join(err, appended)
 		k.putBack(events)
 	}
-	if time.Since(k.trimmed) > trimInterval {
+	if time.Since(k.trimmed) > trimInterval && journal.Keep > 0 {
 		k.trimmed = time.Now()
-		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journalAge), journalLength))
+		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journal.Keep), journal.Events))
 	}
 	k.tell(err)
 }
@@ -287,16 +287,16 @@ func (k *keeper) saveRoutes() error {
 	return err
 }
 
-func (k *keeper) saveConfig(config numbered) error {
-	if config == k.saved {
+func (k *keeper) saveConfig(inForce numbered) error {
+	if inForce == k.saved {
 		return nil
 	}
-	value, err := json.Marshal(config)
+	value, err := json.Marshal(inForce)
 	if err == nil {
 		err = k.store.Put(metaBucket, configKey, value)
 	}
 	if err == nil {
-		k.saved = config
+		k.saved = inForce
 	}
 	return err
 }

@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 //
 //	ports FILE...          sets $DNS, $ADMIN, $WEB and $BGP to free ports, and puts them and $GLOBE into the files
 //	expand FILE...         puts them into other files
-//	endpoint ADDRESS CODE  has a web server on ADDRESS:$WEB answer with a status; with 0 it never answers
+//	endpoint ADDRESS CODE [AFTER]  has a web server on ADDRESS:$WEB answer with a status, after a time; with 0 it never answers
 //	await PATTERN COMMAND  runs a command again and again until what it prints matches; "! await": no longer matches
-//	signal NAME            sends HUP or TERM to the server
+//	signal NAME            sends HUP, TERM, STOP or CONT to the server
 //	exitcode N COMMAND     runs a command, whose exit code must be N
 //	[installed:PROGRAM]    tells whether a program is there; where $CI is true, it has to be
 //
@@ -121,7 +121,7 @@ func freePort(fatalf func(string, ...any)) int {
 type websKey struct{}
 
 // web is a server that answers everything with one status.
-type web struct{ status atomic.Int64 }
+type web struct{ status, after atomic.Int64 }
 
 func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	status := int(w.status.Load())
@@ -129,12 +129,20 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
+	time.Sleep(time.Duration(w.after.Load()))
 	out.WriteHeader(status)
 }
 
 func cmdEndpoint(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: endpoint ADDRESS CODE")
+	var after time.Duration
+	switch len(args) {
+	case 2:
+	case 3:
+		var err error
+		after, err = time.ParseDuration(args[2])
+		ts.Check(err)
+	default:
+		ts.Fatalf("usage: endpoint ADDRESS CODE [AFTER]")
 	}
 	doors := ts.Value(websKey{}).(map[string]*web)
 	w := doors[args[0]]
@@ -142,12 +150,14 @@ func cmdEndpoint(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	if w != nil {
 		w.status.Store(int64(status))
+		w.after.Store(int64(after))
 		return
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(args[0], ts.Getenv("WEB")))
 	ts.Check(err)
 	w = &web{}
 	w.status.Store(int64(status))
+	w.after.Store(int64(after))
 	doors[args[0]] = w
 	server := &http.Server{Handler: w, ReadHeaderTimeout: time.Second}
 	ended := make(chan struct{})
@@ -175,9 +185,9 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM}
+	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 	if len(args) != 1 || signals[args[0]] == nil {
-		ts.Fatalf("usage: signal HUP|TERM")
+		ts.Fatalf("usage: signal HUP|TERM|STOP|CONT")
 	}
 	servers := ts.BackgroundCmds()
 	if len(servers) == 0 {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -57,11 +56,35 @@ func (s sheet) status(of admin.Status) {
 	t.row("listen", addresses(of.Listen))
 	t.row("config", fmt.Sprintf("%d:%s %s, loaded %s ago", of.Config.Number, of.Config.Hash, of.Config.File, s.ago(of.Config.Loaded)))
 	t.row("geo", of.Geo)
+	t.row("brake", s.brakeWords(of.Brake))
 	t.flush()
 	s.refusal(of.Config.Refused)
 	for _, v := range of.Services {
 		s.service(v)
 	}
+}
+
+// brakeWords tells whether verdicts are held.
+func (s sheet) brakeWords(b steer.BrakeView) string {
+	var words string
+	switch {
+	case b.Percent == 0:
+		return "off: verdicts are never held"
+	case b.On:
+		words = fmt.Sprintf("ON for %s: %d of %d endpoints fail at once, so verdicts are held", s.ago(b.Since), b.Failing, b.Of)
+	default:
+		words = fmt.Sprintf("holds verdicts when %d%% of the endpoints fail at once", b.Percent)
+	}
+	answering := 0
+	for _, r := range b.Reference {
+		if r.Succeeding > 0 {
+			answering++
+		}
+	}
+	if len(b.Reference) > 0 {
+		words += fmt.Sprintf("; %d of %d reference addresses answer", answering, len(b.Reference))
+	}
+	return words
 }
 
 func (s sheet) refusal(r *admin.Refusal) {
@@ -82,10 +105,10 @@ func (s sheet) service(v steer.ServiceView) {
 		fmt.Fprintln(s.w, v.Service)
 	}
 	t := newTable(s.w, "  ")
-	t.row("PLACE", "ENDPOINT", "VERDICT", "FAILED", "STREAK", "SINCE", "LAST CAUSE")
+	t.row("PLACE", "ENDPOINT", "VERDICT", "FAILED", "STREAK", "SINCE", "NEXT", "LAST CAUSE")
 	for _, p := range v.Places {
 		for _, e := range p.Endpoints {
-			t.row(p.Place, addressWord(e), verdictWord(p, e), failedWord(e), streakWord(e), s.sinceWord(e), cmp.Or(e.Cause, "-"))
+			t.row(p.Place, addressWord(e), verdictWord(p, e), failedWord(e), streakWord(e), s.sinceWord(e), nextWord(e), causeWord(e))
 		}
 	}
 	t.flush()
@@ -113,6 +136,9 @@ func verdictWord(p steer.PlaceView, e steer.EndpointView) string {
 	if e.Check == "" {
 		word = "unchecked"
 	}
+	for _, more := range e.Words() {
+		word += ", " + more
+	}
 	switch {
 	case p.Standing == "drained":
 		return word + ", drained"
@@ -127,6 +153,29 @@ func failedWord(e steer.EndpointView) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d/%d", e.Failed, e.Window)
+}
+
+// nextWord is what the rule could do next, and when at the earliest.
+func nextWord(e steer.EndpointView) string {
+	if e.Next == 0 {
+		return "-"
+	}
+	in := steer.Ago(time.Duration(e.Next * float64(time.Second)))
+	if e.Verdict == "withdrawn" {
+		return "up in " + in
+	}
+	return "withdrawn in " + in
+}
+
+// causeWord is the last cause, with the check that told it where there are several.
+func causeWord(e steer.EndpointView) string {
+	if e.Cause == "" {
+		return "-"
+	}
+	if len(e.Checks) > 0 {
+		return e.Check + ": " + e.Cause
+	}
+	return e.Cause
 }
 
 func streakWord(e steer.EndpointView) string {

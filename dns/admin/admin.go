@@ -34,6 +34,7 @@ type Deps struct {
 	RPKI      func() []rpki.View         // where origins are judged by
 	Reset     func(peer netip.Addr) bool // begins a peer's session anew; false: there is no such peer
 
+	Gaps   func() health.Gaps                                       // how often the checks stood still
 	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
 

@@ -3,8 +3,11 @@ package admin
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
+
+	"gslb/config/state"
 )
 
 // Event is one line of the journal.
@@ -33,16 +36,34 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	journal, err := h.Events(since, limit)
+	f := filter{r.FormValue("place"), r.FormValue("service")}
+	read := limit
+	if f != (filter{}) {
+		read = 0 // how far back the wanted ones reach is not known
+	}
+	journal, err := h.Events(since, read)
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "%v", err)
 		return
 	}
-	events := make([]Event, 0, len(journal))
-	for _, e := range journal {
-		events = append(events, Event(e))
+	events := make([]Event, 0, min(limit, len(journal)))
+	for _, e := range slices.Backward(journal) {
+		if len(events) == limit {
+			break
+		}
+		if f.wants(e) {
+			events = append(events, Event(e))
+		}
 	}
+	slices.Reverse(events)
 	write(w, http.StatusOK, events)
+}
+
+// filter is of what events are asked for; an empty field: of all.
+type filter struct{ place, service string }
+
+func (f filter) wants(e state.Event) bool {
+	return (f.place == "" || e.Fields["place"] == f.place) && (f.service == "" || e.Fields["service"] == f.service)
 }
 
 // parseSince reads a time, or a span that ends now.

@@ -47,30 +47,35 @@ type families struct {
 	build, ready, start, config, loaded, reloadOK, failures metric
 	queries, silent, answers, limited, steered, events      metric
 	up, failed, results, serving, drained, served, database metric
+	degraded, brake, gaps, discarded                        metric
 }
 
 func newFamilies() families {
 	return families{
-		build:    gauge("build_info", "Version of the program; always 1.", "version", "goversion"),
-		ready:    gauge("ready", "Whether questions are answered."),
-		start:    gauge("start_time_seconds", "When the process started, in seconds since 1970."),
-		config:   gauge("config_info", "Hash of the configuration in force; always 1.", "hash"),
-		loaded:   gauge("config_loaded_time_seconds", "When the configuration in force was loaded, in seconds since 1970."),
-		reloadOK: gauge("config_current", "Whether the configuration's files hold what is in force: 0 after a refused reload."),
-		failures: counter("reload_failures_total", "Reloads that were refused."),
-		queries:  counter("dns_queries_total", "Packets that came in, by transport.", "transport"),
-		silent:   counter("dns_dropped_total", "Packets that got no answer, since they were no requests."),
-		answers:  counter("dns_answers_total", "Answers, by RCODE.", "rcode"),
-		limited:  counter("dns_rate_limited_total", "Replies that were too many for their clients: slipped, dropped, or spared in a dry run.", "action"),
-		steered:  counter("steered_total", "Answers from services, by what placed the client.", "service", "placed"),
-		events:   counter("events_total", "Events: what the log and the journal tell of.", "kind"),
-		up:       gauge("endpoint_up", "Whether an endpoint serves by its checks.", "service", "place", "endpoint"),
-		failed:   gauge("endpoint_failed_probes", "Failed probes in the window of an endpoint.", "service", "place", "endpoint"),
-		results:  gauge("endpoint_window_probes", "Probes in the window of an endpoint so far.", "service", "place", "endpoint"),
-		serving:  gauge("place_serving", "Whether a place may be given to clients of a service.", "service", "place"),
-		drained:  gauge("place_drained", "Whether a place is drained for a service.", "service", "place"),
-		served:   gauge("service_served", "Whether some place serves: 0 while all_down answers.", "service"),
-		database: gauge("geo_info", "Geo database in force; always 1.", "database"),
+		build:     gauge("build_info", "Version of the program; always 1.", "version", "goversion"),
+		ready:     gauge("ready", "Whether questions are answered."),
+		start:     gauge("start_time_seconds", "When the process started, in seconds since 1970."),
+		config:    gauge("config_info", "Hash of the configuration in force; always 1.", "hash"),
+		loaded:    gauge("config_loaded_time_seconds", "When the configuration in force was loaded, in seconds since 1970."),
+		reloadOK:  gauge("config_current", "Whether the configuration's files hold what is in force: 0 after a refused reload."),
+		failures:  counter("reload_failures_total", "Reloads that were refused."),
+		queries:   counter("dns_queries_total", "Packets that came in, by transport.", "transport"),
+		silent:    counter("dns_dropped_total", "Packets that got no answer, since they were no requests."),
+		answers:   counter("dns_answers_total", "Answers, by RCODE.", "rcode"),
+		limited:   counter("dns_rate_limited_total", "Replies that were too many for their clients: slipped, dropped, or spared in a dry run.", "action"),
+		steered:   counter("steered_total", "Answers from services, by what placed the client.", "service", "placed"),
+		events:    counter("events_total", "Events: what the log and the journal tell of.", "kind"),
+		up:        gauge("endpoint_up", "Whether an endpoint serves by its checks.", "service", "place", "endpoint"),
+		failed:    gauge("endpoint_failed_probes", "Failed probes in the window of an endpoint.", "service", "place", "endpoint"),
+		results:   gauge("endpoint_window_probes", "Probes in the window of an endpoint so far.", "service", "place", "endpoint"),
+		serving:   gauge("place_serving", "Whether a place may be given to clients of a service.", "service", "place"),
+		drained:   gauge("place_drained", "Whether a place is drained for a service.", "service", "place"),
+		served:    gauge("service_served", "Whether some place serves: 0 while all_down answers.", "service"),
+		degraded:  gauge("endpoint_degraded", "Whether an endpoint serves and has failed of late.", "service", "place", "endpoint"),
+		brake:     gauge("brake_on", "Whether verdicts are held, since everything fails at once."),
+		gaps:      counter("check_gaps_total", "Times at which the checks stood still: the process was stopped or starved."),
+		discarded: counter("check_results_discarded_total", "Failures that do not count, since the checks stood still while they were found."),
+		database:  gauge("geo_info", "Geo database in force; always 1.", "database"),
 	}
 }
 
@@ -83,6 +88,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := scrape{out}
 	c.server(s, f)
 	c.counts(s, f)
+	c.checks(s, f)
 	for _, view := range c.Snapshot().Overview(time.Now()) {
 		s.service(f, view)
 	}
@@ -119,6 +125,14 @@ func (c *collector) counts(s scrape, f families) {
 	}
 }
 
+// checks tells what holds of the checks as a whole.
+func (c *collector) checks(s scrape, f families) {
+	s.tell(f.brake, truth(c.Snapshot().Brake().On))
+	gaps := c.Gaps()
+	s.tell(f.gaps, float64(gaps.Gaps))
+	s.tell(f.discarded, float64(gaps.Discarded))
+}
+
 // scrape hands metrics out.
 type scrape struct{ out chan<- prometheus.Metric }
 
@@ -136,6 +150,7 @@ func (s scrape) service(f families, view steer.ServiceView) {
 			if e.Check == "" {
 				continue
 			}
+			s.tell(f.degraded, truth(e.Degraded), view.Service, p.Place, e.Address)
 			s.tell(f.failed, float64(e.Failed), view.Service, p.Place, e.Address)
 			s.tell(f.results, float64(e.Results), view.Service, p.Place, e.Address)
 		}

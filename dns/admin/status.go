@@ -38,6 +38,7 @@ type Status struct {
 	Server
 	Geo      string              `json:"geo"`
 	Answers  string              `json:"answers"` // the version of the snapshot that answers come from, as reasons show it
+	Brake    steer.BrakeView     `json:"brake"`
 	Services []steer.ServiceView `json:"services"`
 }
 
@@ -45,6 +46,6 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
 	s := h.Snapshot()
 	write(w, http.StatusOK, Status{
 		Version: h.Deps.Version, Server: h.Server(), Geo: s.Geo().Name(),
-		Answers: s.Version().String(), Services: s.Overview(time.Now()),
+		Answers: s.Version().String(), Brake: s.Brake(), Services: s.Overview(time.Now()),
 	})
 }
