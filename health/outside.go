@@ -23,13 +23,16 @@ type Outside struct {
 	commands chan struct{} // one for each that runs
 	mail     mail
 
-	mu    sync.Mutex
-	stuck map[errand]bool // what outlived its probe
+	readers sync.Pool // of *bufio.Reader
+
+	mu       sync.Mutex
+	stuck    map[errand]bool // what outlived its probe
+	requests map[inquiry]written
 }
 
 // NewOutside gives the real world.
 func NewOutside() *Outside {
-	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}}
+	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}, requests: map[inquiry]written{}}
 }
 
 // Probe is a [Prober]. Every probe asks anew, on a connection of its own; the check's timeout bounds all

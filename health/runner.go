@@ -1,30 +1,69 @@
 package health
 
 import (
+	"container/heap"
 	"context"
 	"log/slog"
 	"sync"
 	"time"
 )
 
+// flightsMax is how many probes are in flight at most, each with a goroutine and a socket. Those that are due beyond
+// that wait. It is above what half of 20,000 endpoints that hang until their timeout need at its usual length.
+const flightsMax = 10_000
+
 // Runner probes every endpoint of a board on time and records what it finds. Endpoints are probed in
 // parallel, each on a schedule of its own and with one probe in flight at most, so a slow one delays
-// no other.
+// no other. An endpoint that waits for its time costs a place in a queue, and no goroutine.
 type Runner struct {
 	board   *Board
 	probe   Prober
 	log     *slog.Logger
 	applied chan struct{} // one slot: wanted has changed
+	woken   chan struct{} // one slot: the first of the queue is another, or may leave now
 	pulse   pulse
 
-	mu     sync.Mutex
-	wanted []Key
+	mu      sync.Mutex
+	wanted  []Key
+	watches map[Key]*watch
+	queue   queue // of the watches that wait
+	flights int
+}
+
+// watch is one endpoint that is probed. It is guarded by the mutex of its runner.
+type watch struct {
+	key      Key
+	schedule Schedule
+	due      time.Time          // of the schedule
+	skipped  bool               // the probe before the one that is due was too late to be made
+	stop     context.CancelFunc // ends the probe in flight; nil: none is
+	gone     bool               // it is not wanted any more
+}
+
+// queue is a heap of watches: the first is due first.
+type queue []*watch
+
+// Len, Less, Swap, Push and Pop are for container/heap.
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+
+// Push adds a watch at the end.
+func (q *queue) Push(w any) { *q = append(*q, w.(*watch)) }
+
+// Pop takes the watch at the end.
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	w := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return w
 }
 
 // NewRunner gives a runner that brings the board the results of the prober. Nothing is probed until
 // [Runner.Run].
 func NewRunner(b *Board, p Prober, log *slog.Logger) *Runner {
-	return &Runner{board: b, probe: p, log: log, applied: make(chan struct{}, 1)}
+	return &Runner{board: b, probe: p, log: log, applied: make(chan struct{}, 1), woken: make(chan struct{}, 1), watches: map[Key]*watch{}}
 }
 
 // Apply makes the targets the content of the board and, while the runner runs, what is probed. The
@@ -49,73 +88,123 @@ func (r *Runner) Apply(targets []Target) {
 // end cut short are not recorded, nor failures of probes during which this process stood still. A runner runs
 // once.
 func (r *Runner) Run(ctx context.Context) error {
-	var watches sync.WaitGroup
-	defer watches.Wait()
-	watches.Go(func() { r.pulse.run(ctx, r.log) })
-	stops := make(map[Key]context.CancelFunc)
+	var crew sync.WaitGroup
+	defer crew.Wait()
+	crew.Go(func() { r.pulse.run(ctx, r.log) })
+	r.follow()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		r.follow(ctx, &watches, stops)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-r.applied:
-		}
-	}
-}
-
-// follow starts and stops watches until they are the wanted ones.
-func (r *Runner) follow(ctx context.Context, watches *sync.WaitGroup, stops map[Key]context.CancelFunc) {
-	r.mu.Lock()
-	wanted := r.wanted
-	r.mu.Unlock()
-	stay := make(map[Key]bool, len(wanted))
-	for _, k := range wanted {
-		stay[k] = true
-	}
-	for k, stop := range stops {
-		if !stay[k] {
-			stop()
-			delete(stops, k)
-		}
-	}
-	now := time.Now()
-	for _, k := range wanted {
-		if stops[k] != nil {
-			continue
-		}
-		watch, stop := context.WithCancel(ctx)
-		stops[k] = stop
-		watches.Go(func() { r.watch(watch, k, now) })
-	}
-}
-
-// watch probes one endpoint on its schedule until ctx ends.
-func (r *Runner) watch(ctx context.Context, k Key, start time.Time) {
-	s := NewSchedule(k, start)
-	timer := time.NewTimer(time.Until(s.Due()))
-	defer timer.Stop()
-	missed := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
+			r.follow()
+		case <-r.woken:
 		case <-timer.C:
 		}
-		begin := time.Now()
-		if missed = !missed && s.Missed(begin); missed {
-			s = s.Skip(begin)
-			timer.Reset(s.Due().Sub(begin))
+		timer.Reset(r.launch(ctx, &crew))
+	}
+}
+
+// follow begins and ends watches until they are the wanted ones.
+func (r *Runner) follow() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stay := make(map[Key]bool, len(r.wanted))
+	now := time.Now()
+	for _, k := range r.wanted {
+		stay[k] = true
+		if r.watches[k] == nil {
+			w := &watch{key: k, schedule: NewSchedule(k, now)}
+			r.watches[k] = w
+			r.enqueue(w)
+		}
+	}
+	for k, w := range r.watches {
+		if stay[k] {
 			continue
 		}
-		result := r.probe(ctx, k.Address, k.Check)
-		if ctx.Err() != nil {
-			return // the end of the watch may be all that the result tells of
+		delete(r.watches, k)
+		w.gone = true // launch passes over it
+		if w.stop != nil {
+			w.stop()
 		}
-		now := time.Now()
-		if result.OK || !r.pulse.crossed(begin, now) {
-			r.board.Record(k, result, now)
+	}
+}
+
+// enqueue has a watch wait for its time. The caller holds mu.
+func (r *Runner) enqueue(w *watch) {
+	w.due = w.schedule.Due()
+	heap.Push(&r.queue, w)
+}
+
+const (
+	longestWait = time.Hour // of a runner that has nothing to do
+
+	// So many endpoints are a crowd: those that are due within the time leave together, since waking up for each
+	// alone costs nearly as much as to probe it.
+	crowd    = 1000
+	together = 20 * time.Millisecond
+)
+
+// launch has all probes leave that are due, and gives the time until the next one is.
+func (r *Runner) launch(ctx context.Context, crew *sync.WaitGroup) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.queue) > 0 && r.flights < flightsMax {
+		w, now := r.queue[0], time.Now()
+		if wait := w.due.Sub(now); wait > 0 && !w.gone {
+			if len(r.watches) >= crowd {
+				wait = max(wait, together)
+			}
+			return min(wait, longestWait)
 		}
-		s = s.Done(now)
-		timer.Reset(s.Due().Sub(now))
+		heap.Pop(&r.queue)
+		if w.gone {
+			continue
+		}
+		if w.skipped = !w.skipped && w.schedule.Missed(now); w.skipped {
+			w.schedule = w.schedule.Skip(now)
+			r.enqueue(w)
+			continue
+		}
+		flight, stop := context.WithCancel(ctx)
+		w.stop = stop
+		r.flights++
+		crew.Go(func() { r.fly(flight, w) })
+	}
+	return longestWait
+}
+
+// fly makes one probe.
+func (r *Runner) fly(ctx context.Context, w *watch) {
+	begin := time.Now()
+	result := r.probe(ctx, w.key.Address, w.key.Check)
+	now := time.Now()
+	// Of a probe that was cut short, that may be all that the result tells of.
+	if ctx.Err() == nil && (result.OK || !r.pulse.crossed(begin, now)) {
+		r.board.Record(w.key, result, now)
+	}
+	r.land(w, now)
+}
+
+// land has a watch wait for its next probe.
+func (r *Runner) land(w *watch, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.stop()
+	w.stop = nil
+	full := r.flights == flightsMax
+	r.flights--
+	if !w.gone {
+		w.schedule = w.schedule.Done(now)
+		r.enqueue(w)
+	}
+	if full || len(r.queue) > 0 && r.queue[0] == w {
+		select {
+		case r.woken <- struct{}{}:
+		default:
+		}
 	}
 }
