@@ -72,7 +72,7 @@ func (d *Decision) Hosts(s *Snapshot, service int, to []Host) []Host {
 	for _, i := range d.chosen[:d.n] {
 		if m := &svc.members[i]; m.host != nil {
 			h := *m.host
-			h.Weight = uint16(m.weight) // config keeps weights below 2^16
+			h.Weight = uint16(s.standings.of(service)[i].weight) // config keeps weights below 2^16
 			to = append(to, h)
 		}
 	}
