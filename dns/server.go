@@ -58,7 +58,7 @@ func NewServer(r *Responder, latest func() *steer.Snapshot, log *slog.Logger) *S
 }
 
 // Listen makes the given doors the ones that are open. Those that are open already are not touched, others are
-// closed. On an error nothing has changed.
+// closed. On an error nothing has changed, and nobody was answered at a new one.
 func (s *Server) Listen(doors Doors) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,9 @@ func (s *Server) Listen(doors Doors) error {
 		}
 		return errors.Join(errs...)
 	}
-	s.certificate.Store(doors.Certificate)
+	if doors.Certificate != nil { // else the last is good until its doors are closed
+		s.certificate.Store(doors.Certificate)
+	}
 	for w, d := range s.doors {
 		if !slices.Contains(wanted, w) {
 			d.close()
@@ -92,6 +94,7 @@ func (s *Server) Listen(doors Doors) error {
 	}
 	for w, d := range opened {
 		s.doors[w] = d
+		d.serve()
 		s.log.Info("address served", "address", d.address, "tls", w.secure)
 	}
 	return nil
@@ -117,7 +120,15 @@ type door struct {
 	address netip.AddrPort
 	cancel  context.CancelFunc
 	closers []func() error
+	serving []func() // each reads from one socket until that is closed
 	readers sync.WaitGroup
+}
+
+// serve begins to answer.
+func (d *door) serve() {
+	for _, read := range d.serving {
+		d.readers.Go(read)
+	}
 }
 
 func (d *door) close() {
@@ -128,7 +139,7 @@ func (d *door) close() {
 	d.readers.Wait()
 }
 
-// open makes the sockets of one door, all or none.
+// open makes the sockets of one door, all or none. Nobody reads from them yet.
 func (s *Server) open(w where) (*door, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &door{cancel: cancel}
@@ -148,13 +159,13 @@ func (s *Server) open(w where) (*door, error) {
 	d.address = netip.AddrPortFrom(w.address.Addr(), d.address.Port())
 	for _, conn := range packets {
 		d.closers = append(d.closers, conn.Close)
-		d.readers.Go(func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
+		d.serving = append(d.serving, func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
 	}
 	if w.secure {
 		listener = tls.NewListener(listener, s.secure())
 	}
 	d.closers = append(d.closers, listener.Close)
-	d.readers.Go(func() { s.serveTCP(ctx, listener, w.secure) })
+	d.serving = append(d.serving, func() { s.serveTCP(ctx, listener, w.secure) })
 	return d, nil
 }
 
@@ -164,7 +175,11 @@ func (s *Server) secure() *tls.Config {
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"dot"}, // RFC 7858 section 3.1
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return s.certificate.Load().current(time.Now()), nil
+			c := s.certificate.Load()
+			if c == nil {
+				return nil, errors.New("no certificate to show")
+			}
+			return c.current(time.Now()), nil
 		},
 	}
 }
