@@ -27,7 +27,7 @@ type crowd struct {
 type guest struct {
 	source netip.Prefix
 	heard  atomic.Int64 // when its last whole request came, in nanoseconds of the clock
-	close  func()       // may be called at any time, and again
+	close  func()       // may be called at any time, and again; it waits for nobody
 }
 
 func newCrowd(total, perSource int) *crowd {
@@ -38,31 +38,39 @@ func newCrowd(total, perSource int) *crowd {
 func (c *crowd) enter(source netip.Addr, now time.Time, closing func()) *guest {
 	g := &guest{source: sourceOf(source), close: closing}
 	g.heardAt(now)
+	if out := c.admit(g); out != nil {
+		out.close()
+	}
+	return g
+}
+
+// admit takes a connection in, and gives the one that is to be closed for it, or nil.
+func (c *crowd) admit(g *guest) (out *guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.sources[g.source] >= c.perSource:
-		c.drop(func(o *guest) bool { return o.source == g.source })
+		out = c.longestSilent(func(o *guest) bool { return o.source == g.source })
 	case len(c.guests) >= c.total:
-		c.drop(func(*guest) bool { return true })
+		out = c.longestSilent(func(*guest) bool { return true })
+	}
+	if out != nil {
+		c.forget(out)
 	}
 	c.guests[g] = struct{}{}
 	c.sources[g.source]++
-	return g
+	return out
 }
 
-// drop closes the one that has been silent for the longest, of those that may be closed. The caller holds mu.
-func (c *crowd) drop(may func(*guest) bool) {
-	var longest *guest
+// longestSilent gives the one that has been silent for the longest, of those that may be closed. The caller
+// holds mu.
+func (c *crowd) longestSilent(may func(*guest) bool) (longest *guest) {
 	for g := range c.guests {
 		if may(g) && (longest == nil || g.heard.Load() < longest.heard.Load()) {
 			longest = g
 		}
 	}
-	if longest != nil {
-		c.forget(longest)
-		longest.close()
-	}
+	return longest
 }
 
 // leave is for a connection that has ended, closed by whomever.

@@ -3,10 +3,12 @@ package dns_test
 import (
 	"crypto/tls"
 	"log/slog"
+	"net"
 	"net/netip"
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gslb/dns"
@@ -58,4 +60,30 @@ func TestHandshakesWhileDoorsOpenAndClose(t *testing.T) {
 	}
 	close(done)
 	clients.Wait()
+}
+
+// A client inside TLS that reads nothing more is not told of the end, for that would wait for it.
+func TestHangsUpAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	cert, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	writePair(t, cert, key, 1)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe() // it has no buffer
+		defer theirs.Close()
+		server, client := tls.Server(ours, &tls.Config{Certificates: []tls.Certificate{pair}, SessionTicketsDisabled: true}), tls.Client(theirs, &tls.Config{InsecureSkipVerify: true})
+		go client.Handshake()
+		if err := server.Handshake(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		begin := time.Now()
+		dns.HangUp(server)
+		if took := time.Since(begin); took > 0 {
+			t.Errorf("it took %s", took)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package dns
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -41,7 +42,7 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure bool) {
 			continue
 		}
 		source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
-		guest := open.enter(source, time.Now(), func() { _ = conn.Close() })
+		guest := open.enter(source, time.Now(), func() { hangUp(conn) })
 		connections.Go(func() {
 			defer open.leave(guest)
 			s.serveConn(ctx, conn, source, guest, secure)
@@ -49,8 +50,12 @@ func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure bool) {
 	}
 }
 
-// tcpReplies is how many octets of replies are gathered while more requests have come already.
-const tcpReplies = 16 << 10
+const (
+	// tcpReplies is how many octets of replies are gathered while more requests have come already.
+	tcpReplies = 16 << 10
+	// tcpBuffer is how many octets each buffer of a connection has at most while it waits.
+	tcpBuffer = 2048
+)
 
 // connection is one client's connection. Requests that come together are answered together (RFC 7766 section
 // 6.2.1.1), by one system call.
@@ -68,25 +73,45 @@ type connection struct {
 // serveConn answers the requests of one connection in the order in which they come, until the client closes it,
 // falls silent or sends what is no request.
 func (s *Server) serveConn(ctx context.Context, conn net.Conn, source netip.Addr, guest *guest, secure bool) {
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(ctx, func() { hangUp(conn) })
 	defer stop()
 	defer conn.Close()
-	c := &connection{server: s, conn: conn, source: source, guest: guest, secure: secure, reader: bufio.NewReaderSize(conn, 2048)}
+	c := &connection{server: s, conn: conn, source: source, guest: guest, secure: secure, reader: bufio.NewReaderSize(conn, tcpBuffer)}
 	for c.next() && c.answer() {
 	}
 	_ = c.flush() // what was asked before the client closed its side
 }
 
-// next reads the next request. It sends what there is before it waits for one.
+// hangUp closes a connection at once. What is inside TLS is not told so: a client that reads nothing would keep
+// us waiting for that.
+func hangUp(conn net.Conn) {
+	if inside, ok := conn.(*tls.Conn); ok {
+		conn = inside.NetConn()
+	}
+	_ = conn.Close()
+}
+
+// next reads the next request. It sends what there is before it waits for one, for which it keeps no large
+// buffers. The time is also for what TLS has to send before, which is its handshake.
 func (c *connection) next() (ok bool) {
 	if !c.whole() || len(c.replies) > tcpReplies {
-		if c.flush() != nil || c.conn.SetReadDeadline(time.Now().Add(tcpIdle)) != nil {
+		if c.flush() != nil || c.conn.SetDeadline(time.Now().Add(tcpIdle)) != nil {
 			return false
 		}
+		c.packet, c.replies = small(c.packet), small(c.replies)
 	}
 	var err error
 	c.packet, err = readMessage(c.reader, c.packet)
 	return err == nil
+}
+
+// small is a buffer to be used again, if it is not large: there are thousands of connections, and long messages
+// are rare.
+func small(buffer []byte) []byte {
+	if cap(buffer) > tcpBuffer {
+		return nil
+	}
+	return buffer
 }
 
 // whole tells whether the next request has come already.
