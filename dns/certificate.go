@@ -9,7 +9,8 @@ import (
 )
 
 // Certificate is what the server shows to clients inside TLS. Its files are read again when they change, as they do when
-// a certificate is renewed; when that fails the one before stays. It is safe for concurrent use.
+// a certificate is renewed; when that fails the one before stays, and it is tried again: a file may be written or
+// opened to us a moment later. It is safe for concurrent use.
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger
@@ -18,6 +19,7 @@ type Certificate struct {
 	pair   *tls.Certificate
 	stamps [2]os.FileInfo // of the files, taken before pair was read
 	looked time.Time
+	cause  string // why the files cannot be read again, as it was told; "": they can
 }
 
 // certificatePace is how often the files are looked at, at most.
@@ -54,14 +56,16 @@ func (c *Certificate) current(now time.Time) *tls.Certificate {
 	if sameFile(stamps[0], c.stamps[0]) && sameFile(stamps[1], c.stamps[1]) {
 		return c.pair
 	}
-	c.stamps = stamps
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
-		c.log.Error("certificate not read again: the one before stays", "file", c.cert, "cause", err)
+		if c.cause != err.Error() {
+			c.cause = err.Error()
+			c.log.Error("certificate not read again: the one before stays", "file", c.cert, "cause", err)
+		}
 		return c.pair
 	}
 	c.log.Info("certificate read again", "file", c.cert, "until", pair.Leaf.NotAfter)
-	c.pair = &pair
+	c.stamps, c.pair, c.cause = stamps, &pair, ""
 	return c.pair
 }
 

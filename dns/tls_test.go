@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,45 @@ func TestRenewedCertificateIsTaken(t *testing.T) {
 		if got := c.Current(now).Leaf.SerialNumber.Int64(); got != step.want {
 			t.Errorf("%s: certificate %d, want %d", step.name, got, step.want)
 		}
+	}
+}
+
+// A renewed key that only root may read, at first, is taken when its mode has changed, which no time of the file tells.
+func TestUnreadableCertificateIsTriedAgain(t *testing.T) {
+	folder := t.TempDir()
+	cert, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	writePair(t, cert, key, 1)
+	var log strings.Builder
+	c, err := dns.LoadCertificate(cert, key, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writePair(t, cert, key, 2)
+	secret, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	renewed := now.Add(-time.Minute)
+	writeAt := func(text string) { // as a mode does it, this changes nothing but what is read
+		write(t, key, text)
+		if err := os.Chtimes(key, renewed, renewed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeAt(strings.Repeat("x", len(secret)))
+	for range 3 {
+		now = now.Add(time.Minute)
+		if got := c.Current(now).Leaf.SerialNumber.Int64(); got != 1 {
+			t.Errorf("certificate %d without its key", got)
+		}
+	}
+	if got := strings.Count(log.String(), "not read again"); got != 1 {
+		t.Errorf("told %d times:\n%s", got, &log)
+	}
+	writeAt(string(secret))
+	if got := c.Current(now.Add(time.Minute)).Leaf.SerialNumber.Int64(); got != 2 {
+		t.Errorf("certificate %d", got)
 	}
 }
 
