@@ -56,7 +56,7 @@ type TLS struct {
 
 // RateLimit bounds the replies over UDP that one block of clients gets, in replies a second of one class; 0 is no bound.
 type RateLimit struct {
-	Answers int // for one name, type and client subnet
+	Answers int // for one name, type and client subnet; all names of a wildcard, delegation or DNAME are one
 	Denials int // that names do not exist, for one zone
 	Errors  int // of one kind
 	Slip    int // of what is held back, one in so many goes out cut, so that real clients come by TCP; 0: none

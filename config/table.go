@@ -66,7 +66,7 @@ func tlsForm() form[*TLS] {
 func rateLimitForm() form[*RateLimit] {
 	rate := number[int](0, 1_000_000)
 	return optional(object("answers, denials, errors, slip, exempt, dry_run",
-		key("answers", "Answers a second for one name, type and client subnet; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Answers }).or("1000"),
+		key("answers", "Answers a second for one name (a wildcard, delegation or DNAME is one), type and client subnet; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Answers }).or("1000"),
 		key("denials", "Denials a second that names of one zone exist; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Denials }).or("250"),
 		key("errors", "Errors a second of one kind, such as REFUSED; 0: no bound.", rate, func(l *RateLimit) *int { return &l.Errors }).or("250"),
 		key("slip", "Of the replies that are held back one in so many goes out cut to its question, so that real clients ask by TCP; 0: none.", number[int](0, 10), func(l *RateLimit) *int { return &l.Slip }).or("2"),

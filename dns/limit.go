@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"net/netip"
@@ -18,8 +19,9 @@ import (
 // a victim makes a server flood it otherwise. It is for all workers together.
 //
 // Replies of one class share a bucket, which fills at the rate of the class, up to what comes in a second. A class is a
-// block of clients and a kind of reply: an answer is told apart by name, type and client subnet; denials of one zone, and
-// errors, are each one kind, whatever the name, since an attacker can invent as many names as he likes.
+// block of clients and a kind of reply. Kinds are told apart by what an attacker cannot invent as he likes: answers by
+// the name in the zone that they come from, which for a wildcard, a delegation and a DNAME is the same whatever was asked for,
+// by type where there are records of it, and by client subnet where a service gives them; denials by zone; errors by RCODE.
 //
 // The table has a fixed size and nothing is allocated. A new class takes the place of the fuller of two buckets, so
 // what is held back is not forgotten for what is not.
@@ -46,8 +48,9 @@ type bucket struct {
 
 const (
 	clockBits = 24
-	clockMask = 1<<clockBits - 1
-	wholeSum  = 1 << 20 // what is missing of a bucket that is empty
+	clockMask = 1<<clockBits - 1 // after so many milliseconds, 4.6 hours, it begins again
+	clockSkew = 60_000           // how far, in milliseconds, the clocks of two workers can be apart
+	wholeSum  = 1 << 20          // what is missing of a bucket that is empty
 )
 
 func (b bucket) word() uint64 {
@@ -61,7 +64,7 @@ func bucketOf(w uint64) bucket {
 // later gives the bucket as it is at another time.
 func (b bucket) later(now uint32) bucket {
 	passed := (now - b.at) & clockMask
-	if passed > clockMask/2 {
+	if passed > clockMask-clockSkew {
 		passed = 0 // another worker's clock is ahead
 	} else {
 		b.at = now
@@ -77,7 +80,7 @@ func (l *limiter) take(class uint64, rate int, now time.Time) bool {
 	tag := uint16(class>>48) | 1
 	slots := [2]uint64{class % bucketCount, (class >> 20) % bucketCount}
 	cost := max(1, uint32(wholeSum/rate))
-	for range 4 { // others may be at the same bucket; then it is not the one that counts
+	for range 4 { // others take from the same bucket: one reply too many is better than to wait for them
 		at, old, b := l.find(slots, tag, clock)
 		allowed := b.missing+cost <= wholeSum
 		if allowed {
@@ -158,11 +161,15 @@ func (l *limiter) class(r *lookup, source netip.Addr) uint64 {
 	switch r.rcode {
 	case dns.RcodeSuccess:
 		var kind [4]byte
-		binary.BigEndian.PutUint16(kind[:], r.q.rrtype)
+		if r.w.counts[answers] > 0 {
+			binary.BigEndian.PutUint16(kind[:], r.q.rrtype)
+		}
 		binary.BigEndian.PutUint16(kind[2:], r.q.class)
 		_, _ = h.Write(kind[:])
-		_, _ = h.WriteString(string(r.q.name))
-		_, _ = h.Write(r.q.ecs)
+		_, _ = h.WriteString(string(cmp.Or(r.found, r.q.name)))
+		if r.service >= 0 {
+			_, _ = h.Write(r.q.ecs)
+		}
 	case dns.RcodeNameError:
 		if r.z != nil {
 			_, _ = h.WriteString(string(r.z.Origin()))

@@ -46,7 +46,11 @@ func TestRepliesAreLimited(t *testing.T) {
 		whole, cut, silent int
 	}{
 		{"answers", ten, "www.ok.test. A", 10, 45, 45},
-		{"names one by one", ten, "x%d.vid.ok.test. A", 100, 0, 0},
+		{"names of a wildcard together", ten, "x%d.vid.ok.test. A", 10, 45, 45},
+		{"names below a delegation together", ten, "x%d.child.ok.test. A", 10, 45, 45},
+		{"names below a DNAME together", ten, "x%d.old.ok.test. A", 5, 47, 48},
+		{"aliases of a wildcard together", ten, "x%d.alias2.ok.test. A", 10, 45, 45},
+		{"types that a name lacks together", ten, "ns1.ok.test. TYPE6%d", 10, 45, 45},
 		{"denials of a zone together", ten, "no%d.ok.test. A", 5, 47, 48},
 		{"errors together", ten, "no%d.example. A", 5, 47, 48},
 		{"over TCP never", ten, "www.ok.test. A +tcp", 100, 0, 0},
@@ -56,6 +60,7 @@ func TestRepliesAreLimited(t *testing.T) {
 		{"dry run", "{answers: 10, dry_run: true}", "www.ok.test. A", 100, 0, 0},
 		{"an exempt network", "{answers: 10, exempt: [192.88.99.0/24]}", "www.ok.test. A", 100, 0, 0},
 		{"client subnets one by one", ten, "cdn.ok.test. A +ecs=203.0.%d.0/24", 100, 0, 0},
+		{"client subnets together where they mean nothing", ten, "ns1.ok.test. A +ecs=203.0.%d.0/24", 10, 45, 45},
 		{"by default", "{}", "www.ok.test. A", 100, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -102,6 +107,29 @@ func TestBucketsFillWithTime(t *testing.T) {
 		now = now.Add(step.pass)
 		if whole, _, _ := flood(t, r, "{answers: 10, slip: 0}", "www.ok.test. A", "192.88.99.1", 20, now); whole != step.whole {
 			t.Errorf("%s later: %d replies, want %d", step.pass, whole, step.whole)
+		}
+	}
+}
+
+// A bucket that nobody looks at fills however long that is, also around the end of its clock.
+func TestBucketsFillInSilence(t *testing.T) {
+	for _, silence := range []time.Duration{time.Minute, time.Hour, 150 * time.Minute, 4 * time.Hour, 5 * time.Hour, 48 * time.Hour} {
+		r := dns.NewResponder("ns1", "test")
+		flood(t, r, "{answers: 10, slip: 0}", "www.ok.test. A", "192.88.99.1", 20, noon)
+		for step := range 3 {
+			later := noon.Add(silence + time.Duration(step)*time.Second)
+			if whole, _, _ := flood(t, r, "{answers: 10, slip: 0}", "www.ok.test. A", "192.88.99.1", 20, later); whole != 10 {
+				t.Errorf("%s and %d s later: %d replies, want 10", silence, step, whole)
+			}
+		}
+	}
+}
+
+func TestNamesAreLimitedOneByOne(t *testing.T) {
+	r := dns.NewResponder("ns1", "test")
+	for _, ask := range []string{"ns1.ok.test. A", "ns1.ok.test. AAAA", "www.ok.test. A", "bind.ok.test. A", "alias.ok.test. A"} {
+		if whole, _, _ := flood(t, r, "{answers: 10, slip: 0}", ask, "192.88.99.1", 20, noon); whole != 10 {
+			t.Errorf("%s: %d replies, want 10", ask, whole)
 		}
 	}
 }

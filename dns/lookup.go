@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -23,6 +24,8 @@ type lookup struct {
 	limit     int // octets that the reply may have
 	answer
 	w writer
+
+	found zone.Name // where the zone has what the question's name gets; "": nowhere
 
 	dnames [steer.MaxChain]*zone.Node // that are in the answer
 	given  int
@@ -58,6 +61,7 @@ func (l *lookup) run() {
 // step answers for one name, or tells where it is an alias to.
 func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	match := l.z.Find(name)
+	l.found = cmp.Or(l.found, match.Owner)
 	if l.undelegated(name, match.Kind) {
 		l.deny(forever)
 		return "", false

@@ -3,6 +3,7 @@ package dns_test
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -114,7 +115,7 @@ func question(t fataler, words string) (packet []byte, stream bool) {
 	t.Helper()
 	fields := strings.Fields(words)
 	m := new(mdns.Msg)
-	m.SetQuestion(fields[0], mdns.StringToType[fields[1]])
+	m.SetQuestion(fields[0], typeOf(fields[1]))
 	m.Id, m.RecursionDesired = 4711, false
 	o := &mdns.OPT{Hdr: mdns.RR_Header{Name: ".", Rrtype: mdns.TypeOPT}}
 	o.SetUDPSize(1232)
@@ -240,4 +241,14 @@ func showRecord(rr mdns.RR) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// typeOf is a type of records by its name, or by its number after TYPE.
+func typeOf(word string) uint16 {
+	if number, ok := strings.CutPrefix(word, "TYPE"); ok {
+		if n, err := strconv.ParseUint(number, 10, 16); err == nil {
+			return uint16(n)
+		}
+	}
+	return mdns.StringToType[word]
 }
