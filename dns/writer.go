@@ -12,9 +12,10 @@ import (
 
 // writer puts a reply together in a buffer, front to back.
 //
-// It compresses by two pointers only: to the question, in which nearly every name of the reply ends, and to
-// an owner that stood before. That costs no search. What does not fit is not begun: the writer says so
-// ([writer.over]), and stays within its room whatever it is told to write.
+// It compresses by pointers into the question only, in which nearly every name of the reply ends: a name that it
+// writes points to what both end in, and a record that is kept in its wire form points to the zone's origin there
+// ([zone.RRset]). That costs no search, and no pointer can be out of reach. What does not fit is not begun: the writer
+// says so ([writer.over]), and stays within its room whatever it is told to write.
 type writer struct {
 	b     []byte
 	start int // of the reply in b
@@ -113,7 +114,7 @@ const fixed = 10
 
 // record writes what stands before a record's data, and makes room for the length of the data.
 func (w *writer) record(owner zone.Name, rrtype, class uint16, ttl uint32) {
-	if owner == w.asked {
+	if owner == w.asked && owner != zone.Root { // the commonest case
 		w.pointer(headerSize)
 	} else {
 		w.name(owner)
