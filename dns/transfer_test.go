@@ -177,6 +177,31 @@ func TestSignedQuestions(t *testing.T) {
 	}
 }
 
+// What a stranger signs is not looked up, and counts as what it gets.
+func TestStrangersSignaturesCountAsErrors(t *testing.T) {
+	m := new(mdns.Msg)
+	m.SetQuestion("nothing.ok.test.", mdns.TypeA)
+	m.SetEdns0(1232, false)
+	m.SetTsig("nobody.", mdns.HmacSHA256, 300, time.Now().Unix())
+	packet, _, err := mdns.TsigGenerate(m, secrets["xfr."], "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := dns.NewResponder("ns1", "test")
+	reply := new(mdns.Msg)
+	if err := reply.Unpack(r.Respond(snapshot(t), dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if reply.Rcode != mdns.RcodeNotAuth || reply.Authoritative || len(reply.Ns) > 0 || reply.IsEdns0() == nil { // RFC 6891 section 6.1.1
+		t.Errorf("got\n%s", reply)
+	}
+	for rcode, n := range r.Counts.Rcodes() {
+		if rcode != "NOTAUTH" || n != 1 {
+			t.Errorf("%d answers counted as %s", n, rcode)
+		}
+	}
+}
+
 func TestWhatOnlyLooksSigned(t *testing.T) {
 	m := new(mdns.Msg)
 	m.SetQuestion("www.ok.test.", mdns.TypeA)

@@ -76,19 +76,21 @@ func timeData(now time.Time) string {
 }
 
 // respondSigned answers a signed request: as an unsigned one, and signed by the same key. What is signed by
-// nobody whom we know gets no answer but the reason, and what only looks signed gets FORMERR. It is a rare thing, so the library does it.
+// nobody whom we know gets no answer but the reason, and what only looks signed gets FORMERR. It is a rare thing, so the
+// library does it.
 func (w *Worker) respondSigned(s *steer.Snapshot, req Request, to []byte) []byte {
 	g := verify(s, req.Packet)
 	if g == nil {
 		return w.respond(s, req, dns.RcodeFormatError, to)
 	}
-	plain := w.respond(s, req, dns.RcodeSuccess, nil)
+	rcode := dns.RcodeSuccess
+	if g.err != 0 {
+		rcode = dns.RcodeNotAuth
+	}
+	plain := w.respond(s, req, rcode, nil)
 	m := new(dns.Msg)
 	if m.Unpack(plain) != nil {
 		return append(to, plain...)
-	}
-	if g.err != 0 {
-		m.Rcode, m.Authoritative, m.Answer, m.Ns, m.Extra = dns.RcodeNotAuth, false, nil, nil, nil
 	}
 	m.Compress = true
 	wire, _, err := g.sign(m, g.asked.MAC, false, req.Now)
