@@ -213,7 +213,16 @@ func TestWhatOnlyLooksSigned(t *testing.T) {
 	}
 	end := 12 + len("\x03www\x02ok\x04test\x00") + 4
 	tsig := packet[end:]
+	short := func(octets int) func([]byte) []byte { // a MAC of so many octets
+		return func(b []byte) []byte {
+			mac := len(b) - 6 - 32
+			b[mac-1] = byte(octets)
+			b[end+len("\x03xfr\x00")+9] -= byte(32 - octets)
+			return append(b[:mac+octets], b[mac+32:]...)
+		}
+	}
 	for name, change := range map[string]func([]byte) []byte{
+		"with half a MAC, less an octet": short(15), "with no MAC": short(0),
 		"in the answer section":          func(b []byte) []byte { b[7], b[11] = 1, 0; return b },
 		"twice":                          func(b []byte) []byte { b[11] = 2; return append(b, tsig...) },
 		"with a MAC longer than it is":   func(b []byte) []byte { b[len(b)-6-32-2] = 9; return b },

@@ -2,6 +2,9 @@ package dns
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
 	"errors"
 	"strings"
 	"time"
@@ -38,6 +41,9 @@ func verify(s *steer.Snapshot, packet []byte) *signature {
 		g.err = dns.RcodeBadKey
 		return g
 	}
+	if octets := len(g.asked.MAC) / 2; octets > macSize(key.Algorithm) || octets < max(10, macSize(key.Algorithm)/2) {
+		return nil // RFC 8945 section 5.2.2.1
+	}
 	g.key = key
 	switch err := dns.TsigVerify(bytes.Clone(packet), string(key.Secret), "", false); {
 	case errors.Is(err, dns.ErrTime):
@@ -46,6 +52,21 @@ func verify(s *steer.Snapshot, packet []byte) *signature {
 		g.err = dns.RcodeBadSig
 	}
 	return g
+}
+
+// macSize is the octets of an algorithm's whole MAC. Shorter ones are not believed (RFC 8945 section 5.2.4).
+func macSize(algorithm string) int {
+	switch algorithm {
+	case dns.HmacSHA1:
+		return sha1.Size
+	case dns.HmacSHA224:
+		return sha256.Size224
+	case dns.HmacSHA256:
+		return sha256.Size
+	case dns.HmacSHA384:
+		return sha512.Size384
+	}
+	return sha512.Size
 }
 
 // sign signs a message of the answer. The MAC that goes into it is the request's, or that of the message before
