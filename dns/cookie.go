@@ -42,7 +42,7 @@ func (r *Responder) cookieSecrets(s *steer.Snapshot) []config.CookieSecret {
 	return r.secret[:]
 }
 
-// wellFormed tells whether a COOKIE option has a length that it can have.
+// wellFormedCookie tells whether a COOKIE option has a length that it can have.
 func wellFormedCookie(cookie []byte) bool {
 	n := len(cookie)
 	return n == clientCookie || n >= clientCookie+leastForeign && n <= clientCookie+mostForeign

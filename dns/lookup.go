@@ -182,7 +182,8 @@ func (l *lookup) locate(name zone.Name, service int) {
 	hosts, ttl := l.hostsOf(service, room[:0])
 	for _, h := range hosts {
 		l.w.location(name, ttl, h)
-		if m := l.z.Find(h.Name); m.Kind == zone.Exact && l.named < len(l.places) {
+		m := l.z.Find(h.Name)
+		if m.Kind == zone.Exact && l.named < len(l.places) && !slices.Contains(l.places[:l.named], m.Node) {
 			l.places[l.named] = m.Node
 			l.named++
 		}

@@ -167,8 +167,12 @@ func (l *lookup) withhold() {
 }
 
 // greet answers a request without a question, which is sent to learn the server's cookie (RFC 7873 section
-// 5.4). A server cookie that is not ours is told of.
+// 5.4). A server cookie that is not ours is told of. Without cookies such a request is none.
 func (l *lookup) greet() {
+	if !l.s.Policy().Cookies() {
+		l.rcode = dns.RcodeFormatError
+		return
+	}
 	if len(l.q.cookie) > clientCookie && !validCookie(l.q.cookie, l.req.Source, l.req.Now, l.responder.cookieSecrets(l.s)) {
 		l.rcode = dns.RcodeBadCookie
 	}

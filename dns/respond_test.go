@@ -195,6 +195,28 @@ func TestCookies(t *testing.T) {
 	}
 }
 
+func TestWithoutCookiesThereIsNoneToLearn(t *testing.T) {
+	s := snapshotOf(t, strings.Replace(text, "server: {", "server: {cookies: false, ", 1))
+	packet, _ := question(t, "www.ok.test. A +cookie=2464c4abcf10c957")
+	if got := ask(t, s, "192.88.99.1", packet, false); !strings.HasPrefix(got, "NOERROR aa\n") || strings.Contains(got, "cookie") {
+		t.Error(got)
+	}
+	end := 12 + len("\x03www\x02ok\x04test\x00") + 4
+	packet = append(append([]byte(nil), packet[:12]...), packet[end:]...)
+	packet[5] = 0
+	if got := ask(t, s, "192.88.99.1", packet, false); got != "FORMERR\nadditional: OPT size=1232 version=0\n" {
+		t.Error(got)
+	}
+}
+
+func TestHostOfTwoPlacesIsAddedOnce(t *testing.T) {
+	s := snapshotOf(t, strings.Replace(text, "srv: {target: b.example, port: 5061}", "srv: {target: ns1.ok.test, port: 5061}", 1))
+	packet, _ := question(t, "_sip._udp.ok.test. SRV")
+	if got := ask(t, s, "192.88.99.1", packet, false); strings.Count(got, "answer: ") != 2 || strings.Count(got, "192.0.2.53") != 1 {
+		t.Error(got)
+	}
+}
+
 func TestLongAnswersComeWholeOverTCP(t *testing.T) {
 	packet, stream := question(t, "big.ok.test. TXT +tcp")
 	if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || len(got) < 9*250 {

@@ -129,7 +129,7 @@ func (b *batch) receive(fd uintptr) bool {
 		}
 	}
 	b.count, b.errno = mmsg(unix.SYS_RECVMMSG, fd, &b.in[0], batchSize)
-	return b.errno != unix.EAGAIN && b.errno != unix.EINTR
+	return b.errno != unix.EAGAIN
 }
 
 // send hands replies to the socket, as many as it takes. One that it will not have is passed over: lost
@@ -137,7 +137,7 @@ func (b *batch) receive(fd uintptr) bool {
 func (b *batch) send(fd uintptr) bool {
 	n, errno := mmsg(unix.SYS_SENDMMSG, fd, &b.out[b.sent], b.sending-b.sent)
 	switch {
-	case errno == unix.EAGAIN || errno == unix.EINTR:
+	case errno == unix.EAGAIN:
 		return false
 	case errno != 0:
 		n = 1
@@ -148,11 +148,16 @@ func (b *batch) send(fd uintptr) bool {
 
 // mmsg calls recvmmsg or sendmmsg so that it does not wait.
 func mmsg(call, fd uintptr, first *message, count int) (int, syscall.Errno) {
-	n, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(first)), uintptr(count), unix.MSG_DONTWAIT, 0, 0)
-	if errno != 0 {
-		return 0, errno
+	for {
+		n, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(first)), uintptr(count), unix.MSG_DONTWAIT, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), 0
+		case unix.EINTR: // the poller would not tell of what is there already
+		default:
+			return 0, errno
+		}
 	}
-	return int(n), 0
 }
 
 // answer makes the replies to a batch.
