@@ -7,10 +7,10 @@
 //	r := dns.NewResponder("ns1", version)
 //	reply := r.Respond(publisher.Latest(), dns.Request{Packet: packet, Source: source, Now: now, Seed: luck}, nil)
 //
-// An empty reply is silence: for what is no request at all. [Worker] is the same for a goroutine that answers
-// many.
+// An empty reply is silence: for what is no request at all, and for what a client gets too much of (limiter). [Worker]
+// is the same for a goroutine that answers many. A zone transfer is many messages: [Responder.Transfer].
 //
-// [Server] is the sockets around it: UDP and TCP on every listen address.
+// [Server] is the sockets around it: UDP and TCP on every listen address, and TCP with TLS inside on others.
 //
 // The package resolves nothing for anybody: it answers from its zones, or refuses.
 package dns

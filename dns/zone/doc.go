@@ -15,10 +15,11 @@
 //	})
 //
 // A [Name] is a comparable value in wire form and lower case, so a question's name is a map key; the
-// names inside records keep the case they were written in. Texts are read by the record parser of
-// miekg/dns, one entry at a time, so that it knows all types and the mistakes stay apart.
+// names inside records keep the case they were written in, but for the zone's own name at their end, where a
+// reply points to the question ([RRset]). Texts are read by the record parser of miekg/dns, one entry at a
+// time, so that it knows all types and the mistakes stay apart.
 //
-// The package does no I/O, follows no CNAME and writes no packets. It refuses $INCLUDE, classes other
-// than IN, the records of signed zones (RRSIG, NSEC, NSEC3), and zones that resolvers would read in two
-// ways.
+// The package does no I/O, follows no CNAME and writes no packets, though its RRsets are ready for them. It
+// refuses $INCLUDE, classes other than IN, the records of signed zones (RRSIG, NSEC, NSEC3), and zones that
+// resolvers would read in two ways.
 package zone
