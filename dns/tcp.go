@@ -130,6 +130,9 @@ func (c *connection) answer() (ok bool) {
 	req := Request{Packet: c.packet, Source: c.source, Stream: true, Secure: c.secure, Now: now, Seed: rand.Uint64()}
 	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
 		for message := range messages {
+			if len(message) == 0 {
+				return false
+			}
 			c.replies = append(binary.BigEndian.AppendUint16(c.replies, uint16(len(message))), message...)
 			if c.flush() != nil {
 				return false

@@ -18,7 +18,8 @@ const transferSize = 16 << 10
 
 // Transfer gives the messages of a zone transfer (RFC 5936), when the request is one that may have it; otherwise
 // nil, and [Responder.Respond] says why not. The zone goes out as it is in the snapshot: its records, and for
-// each name of a service what the asker would get for it now. An incremental one (RFC 1995) gets the whole.
+// each name of a service what the asker would get for it now. An incremental one (RFC 1995) gets the whole. When a
+// message cannot be made, the last one is empty: the connection is to be closed, so that the asker does not wait for more.
 func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 	if !asksForTransfer(req.Packet) {
 		return nil
@@ -173,7 +174,11 @@ func (t *transfer) flush() {
 	}
 	wire, err := t.pack(m)
 	t.records, t.size, t.sent = nil, 0, t.sent+1
-	t.stopped = t.stopped || err != nil || !t.yield(wire)
+	failed := err != nil || len(wire) > maxTCPAnswer // there is a record that is too long for any message
+	if failed {
+		wire = nil
+	}
+	t.stopped = t.stopped || !t.yield(wire) || failed
 }
 
 // pack packs a message, signed when the request was.

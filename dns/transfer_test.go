@@ -2,6 +2,8 @@ package dns_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -115,6 +117,26 @@ func TestTransferIsForThoseWhoMay(t *testing.T) {
 				t.Errorf("%d records: %v, want %q", len(records), err, tc.want)
 			}
 		})
+	}
+}
+
+func TestTransferThatCannotGoOnEndsTheConnection(t *testing.T) {
+	huge := "      huge TXT" + strings.Repeat(` "`+strings.Repeat("x", 255)+`"`, 255) + ` "` + strings.Repeat("x", 250) + "\"\n"
+	_, addresses := serveText(t, strings.Replace(strings.Replace(text, "    records: |\n", "    records: |\n"+huge, 1), ", keys: [xfr]", "", 1), "127.0.0.1")
+	conn, err := net.Dial("tcp", addresses[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	packet, _ := question(t, "ok.test. AXFR")
+	if _, err := conn.Write(framed(packet)); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(conn); err != nil { // a client that waits for more would wait until the connection is idle
+		t.Error(err)
 	}
 }
 
