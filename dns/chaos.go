@@ -10,7 +10,7 @@ import (
 // chaos answers class CHAOS: who this server is, to anybody, and why a name is answered as it is,
 // to those who may ask.
 func (l *lookup) chaos() {
-	l.client = l.s.Client(l.req.Source, l.q.subnet)
+	l.sought.Client = l.s.Client(l.req.Source, l.q.subnet)
 	l.w.at = answers
 	if l.q.rrtype != dns.TypeTXT && l.q.rrtype != dns.TypeANY {
 		l.rcode = dns.RcodeRefused
@@ -25,7 +25,7 @@ func (l *lookup) chaos() {
 		l.rcode, l.extended = dns.RcodeRefused, edeProhibited
 		return
 	}
-	lines, span, ours := steer.Explain(l.s, steer.Question{Name: l.q.name, Client: l.client, Now: l.req.Now, Seed: l.req.Seed})
+	lines, span, ours := steer.Explain(l.s, steer.Question{Name: l.q.name, Client: l.sought.Client, Now: l.req.Now, Seed: l.req.Seed})
 	if !ours {
 		l.rcode, l.extended = dns.RcodeRefused, edeNotOurs
 		return

@@ -15,6 +15,20 @@ import (
 // lookup finds the answer to one question in one zone, and writes it on the way: the algorithm of RFC
 // 1034 section 4.3.2, in which a name can also lead to a service.
 type lookup struct {
+	asking
+	answer
+	w writer
+
+	dnames [steer.MaxChain]*zone.Node // that are in the answer
+	places [8]*zone.Node              // the nodes of hosts that a service's SRV records point to
+
+	sought    steer.Query // of the last decision
+	decision  steer.Decision
+	addresses [config.MaxAddresses]netip.Addr // room
+}
+
+// asking is what a lookup looks for.
+type asking struct {
 	responder *Responder
 	s         *steer.Snapshot
 	z         *zone.Zone
@@ -22,20 +36,34 @@ type lookup struct {
 	req       Request
 	options   options
 	limit     int // octets that the reply may have
-	answer
-	w writer
+}
 
-	found zone.Name // where the zone has what the question's name gets; "": nowhere
+// answer is what is to be known of a reply beside its records.
+type answer struct {
+	rcode         int
+	authoritative bool
+	span          int // see steer.Decision; where it is not 0 the answer depends on the client that was sought for
+	placed        steer.Placed
+	service       int // that the last decision was for; -1: there was none
+	extended      extended
+	found         zone.Name // where the zone has what the question's name gets; "": nowhere
 
-	dnames [steer.MaxChain]*zone.Node // that are in the answer
-	given  int
-
+	given    int        // DNAMEs
 	pointer  *zone.Node // the node whose set points to hosts,
 	pointing zone.RRset // that set,
 	referral bool       // and whether the reply is no use without them
+	named    int        // places
+}
 
-	places [8]*zone.Node // the nodes of hosts that a service's SRV records point to
-	named  int
+// reset makes the lookup that of the next request. An idle one must not keep a snapshot alive, so whatever was
+// used is forgotten; what was not is left alone, for it takes as long as an answer from a zone.
+func (l *lookup) reset() {
+	clear(l.dnames[:l.given])
+	clear(l.places[:l.named])
+	if l.service >= 0 {
+		l.decision = steer.Decision{}
+	}
+	l.asking, l.answer, l.w = asking{}, answer{}, writer{}
 }
 
 // forever is the TTL that bounds nothing.
@@ -46,12 +74,21 @@ const forever = ^uint32(0)
 func (l *lookup) run() {
 	l.authoritative = true
 	l.w.at = answers
-	var passed [steer.MaxChain]zone.Name
-	name := l.q.name
-	for i := range passed {
+	if next, more := l.step(l.q.name); more {
+		l.follow(next)
+	}
+}
+
+// follow goes on from the first alias.
+func (l *lookup) follow(name zone.Name) {
+	passed := [steer.MaxChain]zone.Name{l.q.name}
+	for i := 1; i < len(passed); i++ {
+		if !l.s.Follows(l.z, name) || slices.Contains(passed[:i], name) {
+			return
+		}
 		passed[i] = name
 		next, more := l.step(name)
-		if !more || !l.s.Follows(l.z, next) || slices.Contains(passed[:i+1], next) {
+		if !more {
 			return
 		}
 		name = next
@@ -191,9 +228,14 @@ func (l *lookup) locate(name zone.Name, service int) {
 }
 
 // decide asks for the places of this client, in one family. It gives false when the service wants to fail.
-func (l *lookup) decide(service int, family steer.Family) (d steer.Decision, ok bool) {
-	l.client = l.s.Client(l.req.Source, l.q.subnet)
-	d = steer.Decide(l.s, steer.Query{Service: service, Client: l.client, Family: family, Seed: l.req.Seed, Now: l.req.Now})
+func (l *lookup) decide(service int, family steer.Family) (d *steer.Decision, ok bool) {
+	d, q := &l.decision, &l.sought
+	if l.service >= 0 {
+		*d = steer.Decision{}
+	}
+	q.Client = l.s.Client(l.req.Source, l.q.subnet)
+	q.Service, q.Family, q.Seed, q.Now = service, family, l.req.Seed, l.req.Now
+	d.Make(l.s, q)
 	l.service, l.placed, l.span = service, d.Placed, max(l.span, d.Span)
 	if d.Placed == steer.PlacedAllDown {
 		l.extended = edeAllDown
@@ -231,8 +273,7 @@ func (l *lookup) steer(name zone.Name, service int, family steer.Family) {
 	if !ok {
 		return
 	}
-	var room [config.MaxAddresses]netip.Addr
-	addresses := d.Addresses(l.s, service, room[:0])
+	addresses := d.Addresses(l.s, service, l.addresses[:0])
 	if len(addresses) == 0 {
 		l.deny(d.TTL)
 		return

@@ -77,7 +77,7 @@ func (l *lookup) opt() {
 		// As it came, with the scope filled in: resolvers drop an answer whose other fields differ from
 		// what they asked (RFC 7871 section 7.3).
 		b = append(option(b, dns.EDNS0SUBNET, len(l.q.ecs)), l.q.ecs...)
-		b[len(b)-len(l.q.ecs)+3] = byte(l.client.Scope(l.span))
+		b[len(b)-len(l.q.ecs)+3] = byte(l.sought.Client.Scope(l.span))
 	}
 	if l.options.cookie {
 		b = option(b, dns.EDNS0COOKIE, clientCookie+serverCookie)

@@ -117,7 +117,7 @@ func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) [
 	if fate == dropped {
 		reply = to
 	}
-	*l = lookup{} // an idle worker must not keep a snapshot alive
+	l.reset()
 	return reply
 }
 
@@ -176,17 +176,6 @@ func (l *lookup) greet() {
 	if len(l.q.cookie) > clientCookie && !validCookie(l.q.cookie, l.req.Source, l.req.Now, l.responder.cookieSecrets(l.s)) {
 		l.rcode = dns.RcodeBadCookie
 	}
-}
-
-// answer is what is to be known of a reply beside its records.
-type answer struct {
-	rcode         int
-	authoritative bool
-	span          int          // see steer.Decision
-	client        steer.Client // of an answer that depends on it
-	placed        steer.Placed
-	service       int // that the last decision was for; -1: there was none
-	extended      extended
 }
 
 // finish completes a reply: the additional records, as far as they fit, the OPT record and the header, without

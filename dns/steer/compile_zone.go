@@ -27,6 +27,7 @@ func (c *compiler) compileZones() {
 		}
 		if r.built != nil {
 			c.policy.zones[r.built.Origin()] = r.built
+			c.policy.zoneDepth = max(c.policy.zoneDepth, r.built.Origin().Labels())
 			c.transfer(z, r.built)
 		}
 	}

@@ -100,19 +100,25 @@ func (m mode) addresses(st *standing, f Family) []netip.Addr {
 
 // Decide chooses the sites of one client. It is the only place where that is done: answers,
 // reasons and simulations all come through here.
-func Decide(s *Snapshot, q Query) (d Decision) { // made in place, since it is large
+func Decide(s *Snapshot, q Query) (d Decision) {
+	d.Make(s, &q)
+	return d
+}
+
+// Make is [Decide] in the place of a zero value: a decision is large.
+func (d *Decision) Make(s *Snapshot, q *Query) {
 	svc := &s.in.Policy.services[q.Service]
 	d.family, d.turn = q.Family, q.Seed>>32
 	s.follow(&d.path, svc, q.Client.Address)
 	d.Span = svc.span(q.Client.Address, d.path.span)
 	if d.path.n == 0 {
 		d.TTL = svc.ttl
-		return d
+		return
 	}
 	if s.ramps != nil {
-		d.wait = waitOf(&q, s.in.Now)
+		d.wait = waitOf(q, s.in.Now)
 	}
-	w := s.walk(q.Service, &d)
+	w := s.walk(q.Service, d)
 	for m := byStanding; m <= lastResort; m++ {
 		if m == healthIgnored && svc.allDown.Mode != config.AllDownServe {
 			break
@@ -125,17 +131,16 @@ func Decide(s *Snapshot, q Query) (d Decision) { // made in place, since it is l
 			continue
 		}
 		d.tier, d.mode, d.Placed = tier, m, d.path.placed(tier)
-		w.pick(&d, &q)
-		d.TTL = w.ttl(&d)
+		w.pick(d, q)
+		d.TTL = w.ttl(d)
 		if m >= healthIgnored {
 			d.Placed, d.TTL = PlacedAllDown, svc.ttlMin
 		}
-		return d
+		return
 	}
 	d.Placed, d.TTL, d.tier = PlacedAllDown, svc.ttlMin, -1
 	d.Servfail = svc.allDown.Mode == config.AllDownServfail
 	d.fixed = svc.allDown.Addresses
-	return d
 }
 
 // span widens a block's length to what the answer depends on: a hash, and a place that comes back, depend

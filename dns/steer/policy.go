@@ -39,6 +39,7 @@ type Policy struct {
 	hands    map[hand]config.State // of what is not left to the checks
 	nsid     string
 
+	zoneDepth int // labels of the deepest zone: no longer name is one
 	transfers map[*zone.Zone]*config.Transfer
 	keys      []config.TSIGKey
 
@@ -211,11 +212,15 @@ func (p *Policy) Services() iter.Seq2[int, *Service] {
 
 // Zone finds the zone that a name lies in: the closest one, where zones nest.
 func (p *Policy) Zone(name zone.Name) (*zone.Zone, bool) {
-	for {
+	labels := name.Labels()
+	for ; labels > p.zoneDepth; labels-- {
+		name = name.Parent()
+	}
+	for ; ; labels-- {
 		if z, ok := p.zones[name]; ok {
 			return z, true
 		}
-		if name.Labels() == 0 {
+		if labels == 0 {
 			return nil, false
 		}
 		name = name.Parent()
