@@ -91,13 +91,18 @@ func controlOf(t *testing.T, listen, asked string) []byte {
 	return control[:n]
 }
 
-// TestBurstsAreAnsweredWhole sends more than a batch holds before anything is read, by both ways to read.
-func TestBurstsAreAnsweredWhole(t *testing.T) {
+// emptySnapshot is of a configuration that says nothing.
+func emptySnapshot() *steer.Snapshot {
 	cfg, _ := config.Parse(config.Source{File: "gslb.yaml"})
 	policy, _ := steer.Compile(cfg)
-	empty := steer.Build(steer.Inputs{
+	return steer.Build(steer.Inputs{
 		Policy: policy, Health: health.NewBoard().Latest(), Routes: bgp.NewTable(1, nil), Geo: geo.NewMap(func(func(netip.Prefix, geo.Location) bool) {}),
 	}, nil)
+}
+
+// TestBurstsAreAnsweredWhole sends more than a batch holds before anything is read, by both ways to read.
+func TestBurstsAreAnsweredWhole(t *testing.T) {
+	empty := emptySnapshot()
 	for _, tc := range []struct {
 		name, listen string
 		serve        func(*Server, context.Context, *net.UDPConn, bool)
