@@ -179,9 +179,8 @@ func (l *lookup) greet() {
 }
 
 // finish completes a reply: the additional records, as far as they fit, the OPT record and the header, without
-// the CD bit of the request, which is between resolvers (RFC 4035 section 3.1.6). A
-// reply that does not fit is cut to its question, with TC set, and the client comes back over TCP.
-// RRsets are never sent in part.
+// the CD bit of the request, which is between resolvers (RFC 4035 section 3.1.6). A reply that does not fit is
+// cut to its question, with TC set, and the client comes back over TCP. RRsets are never sent in part.
 func (l *lookup) finish() {
 	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD) | uint16(l.rcode&0xf)
 	if l.authoritative {
