@@ -86,8 +86,12 @@ func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) 
 		if !b.receive(fd) {
 			return false
 		}
-		if b.errno != 0 {
-			return b.errno == unix.ENOSYS || b.errno == unix.EPERM || ctx.Err() != nil
+		if b.errno == unix.ENOSYS || b.errno == unix.EPERM || ctx.Err() != nil {
+			return true
+		}
+		if b.errno != 0 { // of an earlier answer, by ICMP: what waits behind it nobody would tell of
+			runtime.Gosched()
+			continue
 		}
 		s.answer(b, wildcard)
 		for b.sent < b.sending {

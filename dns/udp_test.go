@@ -171,3 +171,54 @@ func TestBurstsAreAnsweredWhole(t *testing.T) {
 		})
 	}
 }
+
+// An error that an earlier answer left on the socket does not hide the packets that are there already.
+func TestErrorOnTheSocketHidesNoPacket(t *testing.T) {
+	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range conns[1:] {
+		_ = other.Close()
+	}
+	server := conns[0]
+	raw, err := server.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var option error
+	if err := raw.Control(func(fd uintptr) { option = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVERR, 1) }); err != nil || option != nil {
+		t.Fatal(err, option)
+	}
+	gone, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := gone.LocalAddr()
+	_ = gone.Close()
+	if _, err := server.WriteTo([]byte("to nobody"), nobody); err != nil {
+		t.Fatal(err)
+	}
+	client, err := net.Dial("udp", server.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Write(make([]byte, headerSize)); err != nil {
+		t.Fatal(err)
+	}
+	empty := emptySnapshot()
+	s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return empty }, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	var worker sync.WaitGroup
+	defer worker.Wait()
+	defer func() { _ = server.Close() }()
+	defer cancel()
+	worker.Go(func() { s.serveUDP(ctx, server, false) })
+	if err := client.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := client.Read(make([]byte, 512)); err != nil || n != headerSize {
+		t.Errorf("%d octets: %v", n, err)
+	}
+}
