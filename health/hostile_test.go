@@ -135,8 +135,9 @@ func TestHostileEndpoints(t *testing.T) {
 					if got.Took > 10*time.Second { // a busy machine is late, a probe that hangs is never there
 						t.Errorf("took %v", got.Took)
 					}
-					// Both ends are counted: the floods of the endpoint, too, are of this process.
-					if spent := end.TotalAlloc - start.TotalAlloc; spent > 4<<20 {
+					// All that this process allocates meanwhile is counted: the endpoint's flood, and what the one before
+					// still does. A probe without a bound takes as much as comes in 150 ms, which is far more.
+					if spent := end.TotalAlloc - start.TotalAlloc; spent > 16<<20 {
 						t.Errorf("%d KB were allocated", spent>>10)
 					}
 				})
