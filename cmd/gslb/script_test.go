@@ -97,7 +97,7 @@ var given sync.Map
 // freePort finds a port that is free for UDP and TCP on loopback.
 func freePort(fatalf func(string, ...any)) int {
 	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := net.Listen("tcp4", "0.0.0.0:0") // free on every address: some scripts want all of them
 		if err != nil {
 			break
 		}
