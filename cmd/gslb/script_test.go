@@ -94,10 +94,10 @@ func cmdExpand(ts *testscript.TestScript, _ bool, files []string) {
 // given holds the ports that were given to tests of this process: none is given twice.
 var given sync.Map
 
-// freePort finds a port that is free for UDP and TCP on loopback.
+// freePort finds a port that is free for UDP and TCP on every IPv4 address.
 func freePort(fatalf func(string, ...any)) int {
 	for range 100 {
-		l, err := net.Listen("tcp4", "0.0.0.0:0") // free on every address: some scripts want all of them
+		l, err := net.Listen("tcp4", "0.0.0.0:0")
 		if err != nil {
 			break
 		}
