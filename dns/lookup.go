@@ -34,6 +34,7 @@ type asking struct {
 	z         *zone.Zone
 	q         *query
 	req       Request
+	signature *signature // that was believed; nil: there is none
 	options   options
 	limit     int // octets that the reply may have
 }

@@ -2,6 +2,7 @@ package dns_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -221,6 +222,20 @@ func TestLongAnswersComeWholeOverTCP(t *testing.T) {
 	packet, stream := question(t, "big.ok.test. TXT +tcp")
 	if got := ask(t, snapshot(t), "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || len(got) < 9*250 {
 		t.Errorf("got %d octets: %.100s", len(got), got)
+	}
+}
+
+// What a zone may hold can be sent: here an RRset of the most addresses that a zone takes.
+func TestLongestAnswerIsSentWhole(t *testing.T) {
+	const most = 4093
+	var records strings.Builder
+	for i := range most {
+		fmt.Fprintf(&records, "      big A 10.0.%d.%d\n", i>>8, i&255)
+	}
+	s := snapshotOf(t, strings.Replace(text, "      big      TXT   BIG\n", records.String(), 1))
+	packet, stream := question(t, "big.ok.test. A +tcp +edns=1232")
+	if got := ask(t, s, "192.88.99.1", packet, stream); !strings.HasPrefix(got, "NOERROR aa\n") || strings.Count(got, "answer:") != most {
+		t.Errorf("%d records: %.100s", strings.Count(got, "answer:"), got)
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 			return nil
 		}
 	}
-	if !mayTransfer(s, z, req.Source.Unmap().WithZone(""), g) {
+	if !mayTransfer(s, z, req.Source, g) {
 		return nil
 	}
 	return func(yield func([]byte) bool) {
@@ -63,6 +63,7 @@ func asksForTransfer(packet []byte) bool {
 // mayTransfer tells whether a zone's whole may go to a source whose request is signed, or not.
 func mayTransfer(s *steer.Snapshot, z *zone.Zone, source netip.Addr, g *signature) bool {
 	rule := s.Policy().Transfer(z)
+	source = source.Unmap().WithZone("")
 	switch {
 	case rule == nil:
 		return false

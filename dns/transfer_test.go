@@ -121,14 +121,21 @@ func TestTransferIsForThoseWhoMay(t *testing.T) {
 }
 
 func TestTransferThatCannotGoOnEndsTheConnection(t *testing.T) {
-	huge := "      huge TXT" + strings.Repeat(` "`+strings.Repeat("x", 255)+`"`, 255) + ` "` + strings.Repeat("x", 250) + "\"\n"
-	_, addresses := serveText(t, strings.Replace(strings.Replace(text, "    records: |\n", "    records: |\n"+huge, 1), ", keys: [xfr]", "", 1), "127.0.0.1")
+	// As long as an answer can be, so that a signature has no room.
+	huge := "      huge TXT" + strings.Repeat(` "`+strings.Repeat("x", 255)+`"`, 255) + ` "` + strings.Repeat("x", 200) + "\"\n"
+	_, addresses := serveText(t, strings.Replace(text, "    records: |\n", "    records: |\n"+huge, 1), "127.0.0.1")
 	conn, err := net.Dial("tcp", addresses[0].String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	packet, _ := question(t, "ok.test. AXFR")
+	m := new(mdns.Msg)
+	m.SetAxfr("ok.test.")
+	signedBy("xfr.", mdns.HmacSHA256)(m)
+	packet, _, err := mdns.TsigGenerate(m, secrets["xfr."], "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := conn.Write(framed(packet)); err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +157,33 @@ func TestIncrementalTransfer(t *testing.T) {
 		if err != nil || len(records) < least || least == 1 && len(records) > 1 {
 			t.Errorf("from serial %d: %d records, %v", serial, len(records), err)
 		}
+	}
+}
+
+// In a datagram the SOA record tells whether it is worth to come over TCP (RFC 1995 section 2).
+func TestIncrementalTransferInADatagram(t *testing.T) {
+	s := snapshot(t)
+	for _, tc := range []struct{ name, key, want string }{
+		{"with the key", "xfr.", "NOERROR aa\nanswer: ok.test. 3600 IN SOA ns1.ok.test. hostmaster.ok.test. 7 3600 600 604800 60\n"},
+		{"with another key", "other.", "REFUSED\n"},
+		{"without a key", "", "REFUSED\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := new(mdns.Msg)
+			m.SetIxfr("ok.test.", 6, "ns1.ok.test.", "hostmaster.ok.test.")
+			packet, err := m.Pack()
+			if tc.key != "" {
+				m.SetTsig(tc.key, map[string]string{"xfr.": mdns.HmacSHA256, "other.": mdns.HmacSHA512}[tc.key], 300, time.Now().Unix())
+				packet, _, err = mdns.TsigGenerate(m, secrets[tc.key], "", false)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ask(t, s, "127.0.0.1", packet, false)
+			if got, _, _ = strings.Cut(got, "additional:"); got != tc.want {
+				t.Errorf("got:\n%swant:\n%s", got, tc.want)
+			}
+		})
 	}
 }
 

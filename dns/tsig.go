@@ -108,6 +108,7 @@ func (w *Worker) respondSigned(s *steer.Snapshot, req Request, to []byte) []byte
 	if g.err != 0 {
 		rcode = dns.RcodeNotAuth
 	}
+	w.lookup.signature = g
 	plain := w.respond(s, req, rcode, nil)
 	m := new(dns.Msg)
 	if m.Unpack(plain) != nil {
