@@ -219,3 +219,24 @@ func TestIgnoresAByteOrderMark(t *testing.T) {
 		t.Errorf("kind %d:\n%s", m.Kind, written(z))
 	}
 }
+
+func TestRefusesAnRRsetThatNoMessageHolds(t *testing.T) {
+	for _, tc := range []struct {
+		addresses int
+		want      string
+	}{
+		{4093, ""},
+		{4094, "ok.test.zone:2:1: error: big.ok.test. A makes an answer of 65544 octets, and the longest that can be sent has 65535\n"},
+	} {
+		var text strings.Builder
+		fmt.Fprintln(&text, "@ 3600 NS ns.example.")
+		for i := range tc.addresses {
+			fmt.Fprintf(&text, "big A 10.0.%d.%d\n", i>>8, i&255)
+		}
+		s := fromText(text.String())
+		_, problems := Build(s)
+		if diff := cmp.Diff(tc.want, tell(s, problems)); diff != "" {
+			t.Errorf("%d addresses: %s", tc.addresses, diff)
+		}
+	}
+}

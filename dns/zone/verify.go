@@ -13,6 +13,7 @@ func (b *builder) verify(z *Zone) {
 	for _, n := range b.names {
 		p := place{node: n.node, draft: n.draft}
 		v.doubled(p)
+		v.sendable(p)
 		if p.plain() {
 			continue
 		}
@@ -68,6 +69,25 @@ func (v *verifier) doubled(p place) {
 	}
 	if at, ok := v.firstAt(p); ok {
 		v.warnf(at, "%s repeats the zone's name: is a final dot missing?", p.name())
+	}
+}
+
+// maxMessage is the octets of the longest message that there is: its length goes before it in 16 bits (RFC 1035
+// section 4.2.2).
+const maxMessage = 1<<16 - 1
+
+// sendable refuses an RRset that is too long for any message, since no part of one may be sent (RFC 2181 section 9).
+func (v *verifier) sendable(p place) {
+	for _, set := range p.node.sets {
+		if len(set.wire) < maxMessage/4 { // a quarter: around each address there stand three times its octets
+			continue
+		}
+		const header, asked, around, opt = 12, 4, 10, 11
+		size := header + len(p.name()) + asked + around*set.Len() + len(set.wire) + opt
+		if size > maxMessage {
+			v.errorf(p.of(set.Type)[0].at, "%s %s makes an answer of %d octets, and the longest that can be sent has %d",
+				p.name(), dns.Type(set.Type), size, maxMessage)
+		}
 	}
 }
 
