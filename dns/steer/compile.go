@@ -20,7 +20,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 		cfg: cfg,
 		policy: &Policy{
 			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, drains: cfg.Drains,
-			zones: map[zone.Name]*zone.Zone{}, transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
+			transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
 			rateLimit: cfg.Server.RateLimit, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets,
 			tokens: map[string]health.Token{}, rampOf: map[string]int{}, hands: map[hand]config.State{},
 		},

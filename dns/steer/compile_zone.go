@@ -20,17 +20,19 @@ func (c *compiler) compileZones() {
 		r.spec = c.zoneSpec(c.cfg.Zones[i])
 		r.built, r.problems = zone.Build(r.spec)
 	})
+	var origins []zone.Name
 	for i, z := range c.cfg.Zones {
 		r := results[i]
 		for _, p := range r.problems {
 			c.zoneProblem(z, r.spec.Texts, p)
 		}
 		if r.built != nil {
-			c.policy.zones[r.built.Origin()] = r.built
-			c.policy.zoneDepth = max(c.policy.zoneDepth, r.built.Origin().Labels())
+			c.policy.zones = append(c.policy.zones, r.built)
+			origins = append(origins, r.built.Origin())
 			c.transfer(z, r.built)
 		}
 	}
+	c.policy.origins = zone.NewIndex(origins)
 }
 
 // zoneSpec is what a zone is built of.

@@ -29,7 +29,8 @@ type Policy struct {
 	targets  []health.Target         // every probe that some endpoint wants, in order of first mention
 	tokens   map[string]health.Token // by push check
 	drains   []config.Drain
-	zones    map[zone.Name]*zone.Zone
+	zones    []*zone.Zone
+	origins  zone.Index // of the zones
 	peers    []bgp.Peer
 	local    bgp.Local
 	rpki     rpki.From
@@ -39,7 +40,6 @@ type Policy struct {
 	hands    map[hand]config.State // of what is not left to the checks
 	nsid     string
 
-	zoneDepth int // labels of the deepest zone: no longer name is one
 	transfers map[*zone.Zone]*config.Transfer
 	keys      []config.TSIGKey
 
@@ -212,19 +212,11 @@ func (p *Policy) Services() iter.Seq2[int, *Service] {
 
 // Zone finds the zone that a name lies in: the closest one, where zones nest.
 func (p *Policy) Zone(name zone.Name) (*zone.Zone, bool) {
-	labels := name.Labels()
-	for ; labels > p.zoneDepth; labels-- {
-		name = name.Parent()
+	at, ok := p.origins.Closest(name)
+	if !ok {
+		return nil, false
 	}
-	for ; ; labels-- {
-		if z, ok := p.zones[name]; ok {
-			return z, true
-		}
-		if labels == 0 {
-			return nil, false
-		}
-		name = name.Parent()
-	}
+	return p.zones[at], true
 }
 
 // NSID is the name that the operator gave to this server; empty for the host's own.

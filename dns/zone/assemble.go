@@ -12,23 +12,24 @@ import (
 func (b *builder) assemble() *Zone {
 	b.addNonTerminals()
 	b.sort()
-	z := &Zone{origin: b.origin, names: make([]Name, len(b.names)), nodes: make(map[Name]*Node, len(b.names)), targets: map[*Node]Name{}}
-	nodes := make([]Node, len(b.names)) // as one piece: names are many and nodes small
+	names := make([]Name, len(b.names))
+	for i, n := range b.names {
+		names[i] = n.name
+	}
+	z := &Zone{origin: b.origin, index: NewIndex(names), nodes: make([]Node, len(names)), targets: map[*Node]Name{}}
 	sets := make([]RRset, 0, len(b.names))
 	var parent *Node
 	for i := range b.names {
 		n := &b.names[i]
-		n.node = &nodes[i]
+		n.node = &z.nodes[i]
 		n.node.name, n.node.Service = n.name, -1
 		if n.service >= 0 {
 			n.node.Service = b.spec.Services[n.service].Service
 		}
 		sets = b.fill(n.node, n.draft, sets)
-		z.names[i], z.nodes[n.name] = n.name, n.node
-		z.depth = max(z.depth, n.name.Labels())
 		if n.name != b.origin {
 			if above := n.name.Parent(); parent == nil || parent.name != above {
-				parent = z.nodes[above]
+				parent = z.node(above)
 			}
 			n.node.link(parent)
 		}

@@ -56,9 +56,9 @@ func TestServesEveryTypeAsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		types[want.Header().Rrtype] = true
-		set, _ := z.nodes[owner].Set(want.Header().Rrtype)
+		set, _ := z.node(owner).Set(want.Header().Rrtype)
 		found := false
-		for _, rr := range z.Records(z.nodes[owner], set) {
+		for _, rr := range z.Records(z.node(owner), set) {
 			found = found || bytes.Equal(canonicalData(t, rr), canonicalData(t, want))
 		}
 		if !found || set.TTL != want.Header().Ttl {
@@ -131,13 +131,13 @@ func TestFillsInWhatKeysLeaveOut(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.spec.Origin, tt.spec.TTL = "OK.test.", 30
 			z := build(t, tt.spec)
-			soa := z.Records(z.nodes[z.origin], z.SOA())[0].(*dns.SOA)
+			soa := z.Records(z.node(z.origin), z.SOA())[0].(*dns.SOA)
 			got := fmt.Sprint(soa.Ns, " ", soa.Mbox, " ", soa.Refresh, " ", soa.Retry, " ", soa.Expire, " ", soa.Minttl)
 			if got != tt.soa || z.SOA().TTL != 30 {
 				t.Errorf("SOA %s TTL %d, want %s TTL 30", got, z.SOA().TTL, tt.soa)
 			}
 			var ns []string
-			for _, rr := range z.Records(z.nodes[z.origin], z.NS()) {
+			for _, rr := range z.Records(z.node(z.origin), z.NS()) {
 				ns = append(ns, rr.(*dns.NS).Ns)
 			}
 			if got := strings.Join(ns, " "); got != tt.ns {

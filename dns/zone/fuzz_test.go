@@ -52,7 +52,7 @@ func checkZone(t *testing.T, z *Zone) {
 	}
 	var last Name
 	for n, node := range z.All() {
-		if last != "" && last.Compare(n) >= 0 || !n.Below(z.Origin()) || n != z.Origin() && z.nodes[n.Parent()] == nil {
+		if last != "" && last.Compare(n) >= 0 || !n.Below(z.Origin()) || n != z.Origin() && z.node(n.Parent()) == nil {
 			t.Fatalf("%s after %s", n, last)
 		}
 		last = n

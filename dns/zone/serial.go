@@ -28,7 +28,7 @@ func (z *Zone) AutoSerial() bool { return z.auto }
 
 // setSerial writes the serial into the SOA record: it is the first of the five numbers at its end.
 func (z *Zone) setSerial(serial uint32) {
-	apex := z.nodes[z.origin]
+	apex := &z.nodes[0]
 	for i, set := range apex.sets {
 		if set.Type != dns.TypeSOA {
 			continue

@@ -9,7 +9,7 @@ import (
 func serial(t *testing.T, s Spec) uint32 {
 	t.Helper()
 	z := build(t, s)
-	return z.Records(z.nodes[z.origin], z.SOA())[0].(*dns.SOA).Serial
+	return z.Records(z.node(z.origin), z.SOA())[0].(*dns.SOA).Serial
 }
 
 // base is a zone with an automatic serial.

@@ -46,7 +46,7 @@ func (v *verifier) server(owner Name, r record) {
 // glueFor checks a name server below a delegation: one below the delegation that it serves cannot be
 // found without addresses here (RFC 9471); one below another can, through that other.
 func (v *verifier) glueFor(owner, host, cut Name, r record) {
-	if node := v.zone.nodes[host]; node != nil && v.addresses(node) {
+	if node := v.zone.node(host); node != nil && v.addresses(node) {
 		v.glue[node] = true
 		return
 	}

@@ -11,9 +11,8 @@ import (
 // concurrent use.
 type Zone struct {
 	origin Name
-	nodes  map[Name]*Node // every name of the zone, empty non-terminals too
-	names  []Name         // the keys of nodes in canonical order (RFC 4034 section 6.1)
-	depth  int            // labels of the deepest name: no ancestor longer than this exists
+	nodes  []Node // every name of the zone in canonical order (RFC 4034 section 6.1), empty non-terminals too
+	index  Index  // of the nodes' names
 
 	targets map[*Node]Name // where CNAME and DNAME records lead to
 	auto    bool           // the serial is a hash
@@ -73,7 +72,7 @@ type Match struct {
 // A delegation hides what is at and below it, so a question at the delegation point itself finds
 // Delegation too, with n equal to Owner; the one type that the zone answers there is DS, from Node.
 func (z *Zone) Find(n Name) Match {
-	if node := z.nodes[n]; node != nil {
+	if node := z.node(n); node != nil {
 		if node.over != nil {
 			return node.over.hides()
 		}
@@ -82,7 +81,8 @@ func (z *Zone) Find(n Name) Match {
 	if !n.Below(z.origin) {
 		return Match{}
 	}
-	encloser := z.encloser(n)
+	at, _ := z.index.Closest(n) // at least the origin
+	encloser := &z.nodes[at]
 	switch {
 	case encloser.over != nil:
 		return encloser.over.hides()
@@ -95,17 +95,12 @@ func (z *Zone) Find(n Name) Match {
 	return Match{Kind: Missing, Encloser: encloser.name}
 }
 
-// encloser returns the closest existing ancestor of n, a name under the origin that does not exist.
-func (z *Zone) encloser(n Name) *Node {
-	for range n.Labels() - z.depth {
-		n = n.Parent()
+// node gives the node of a name; nil where the zone does not have it.
+func (z *Zone) node(n Name) *Node {
+	if i, ok := z.index.Find(n); ok {
+		return &z.nodes[i]
 	}
-	for {
-		if node := z.nodes[n]; node != nil {
-			return node
-		}
-		n = n.Parent()
-	}
+	return nil
 }
 
 // hides is the match for names that n, a delegation point or a DNAME owner, takes out of the zone.
@@ -131,7 +126,7 @@ func (z *Zone) Origin() Name { return z.origin }
 
 // SOA is the RRset of the zone's one SOA record.
 func (z *Zone) SOA() RRset {
-	set, _ := z.nodes[z.origin].Set(dns.TypeSOA)
+	set, _ := z.nodes[0].Set(dns.TypeSOA)
 	return set
 }
 
@@ -141,7 +136,7 @@ func (z *Zone) DenialTTL() uint32 { return z.denial }
 
 // NS is the RRset of the zone's name servers; without any it is the zero value.
 func (z *Zone) NS() RRset {
-	set, _ := z.nodes[z.origin].Set(dns.TypeNS)
+	set, _ := z.nodes[0].Set(dns.TypeNS)
 	return set
 }
 
@@ -149,8 +144,8 @@ func (z *Zone) NS() RRset {
 // and the names that a delegation hides: ask [Zone.Find] for what a resolver may see.
 func (z *Zone) All() iter.Seq2[Name, *Node] {
 	return func(yield func(Name, *Node) bool) {
-		for _, n := range z.names {
-			if !yield(n, z.nodes[n]) {
+		for i := range z.nodes {
+			if !yield(z.nodes[i].name, &z.nodes[i]) {
 				return
 			}
 		}
@@ -158,7 +153,7 @@ func (z *Zone) All() iter.Seq2[Name, *Node] {
 }
 
 // Len is the number of names, as [Zone.All] yields them.
-func (z *Zone) Len() int { return len(z.names) }
+func (z *Zone) Len() int { return len(z.nodes) }
 
 // Hosts appends the nodes that hold the A and AAAA records of the targets of a set of NS, MX, SRV, SVCB or
 // HTTPS records at node n, each once, also where a delegation hides them from answers (RFC 9471). A target
@@ -172,7 +167,7 @@ func (z *Zone) Hosts(n *Node, set RRset, to []*Node) []*Node {
 		if !ok {
 			return to // no record of this type points anywhere
 		}
-		node := z.nodes[host]
+		node := z.node(host)
 		if node == nil || slices.Contains(to[start:], node) {
 			continue
 		}
