@@ -47,11 +47,11 @@ func (r *pageReader) route(b []byte) (e edit, rest []byte, err error) {
 	if !e.prefix.IsValid() || e.prefix != e.prefix.Masked() {
 		return e, nil, errSaved
 	}
-	var own [3]uint32 // peer, path ID, since
-	if b, err = numbers(b[2+b[0]:], own[:]); err != nil || own[0] > 1<<16-1 {
+	var own [3]uint32 // peer and session, path ID, since
+	if b, err = numbers(b[2+b[0]:], own[:]); err != nil {
 		return e, nil, errSaved
 	}
-	e.claim = claim{peer: uint16(own[0]), pathID: own[1], since: own[2]}
+	e.claim = claim{peer: uint16(own[0]), session: uint16(own[0] >> 16), pathID: own[1], since: own[2]}
 	e.claim.path, rest, err = r.path(b)
 	return e, rest, err
 }
@@ -145,7 +145,10 @@ func (r *RIB) revive(now time.Time) []edit {
 			}
 			i := home[e.claim.peer]
 			s := r.sources[i]
-			e.claim.peer, e.claim.session = uint16(i), s.session
+			if !slices.ContainsFunc(s.losses, func(l loss) bool { return l.session == e.claim.session }) {
+				continue // its time has run out
+			}
+			e.claim.peer = uint16(i)
 			preference, refused := r.partners[s.partner].judge(e.prefix, e.claim.path.Value(), r.vrps)
 			e.claim.preference, e.claim.refused = preference, refused.number()
 			edits = append(edits, e)
@@ -154,18 +157,24 @@ func (r *RIB) revive(now time.Time) []edit {
 	return edits
 }
 
-// welcome gives the index of the source whose routes a saved one's are, which are stale from then on; -1 if
-// there is none, or their time has run out.
+// welcome gives the index of the source whose routes a saved one's are, which are stale from when each was confirmed
+// last; -1 if there is none, or their time has run out.
 func (r *RIB) welcome(from savedSource, now time.Time) int {
 	for i, s := range r.sources {
 		if !s.wanted || !s.address.IsValid() || s.partner != from.Partner || s.address != from.Address {
 			continue
 		}
-		expires := from.Confirmed.Add(r.partners[s.partner].Stale)
-		if !now.Before(expires) {
+		s.session, s.lost, s.losses = from.Session, from.Confirmed, nil
+		for _, l := range append(from.Earlier, savedSession{from.Session, from.Confirmed}) {
+			expires := l.Confirmed.Add(r.partners[s.partner].Stale)
+			known := slices.ContainsFunc(s.losses, func(k loss) bool { return k.session == l.Session })
+			if now.Before(expires) && !known {
+				s.losses = append(s.losses, loss{l.Session, expires})
+			}
+		}
+		if len(s.losses) == 0 {
 			return -1
 		}
-		s.lost, s.losses = from.Confirmed, []loss{{s.session, expires}}
 		return i
 	}
 	return -1

@@ -13,9 +13,17 @@ const sourcesKey = "sources"
 
 // savedSource is a peer whose routes were saved, and when they were confirmed last.
 type savedSource struct {
-	Partner   string     `json:"partner"`
-	Address   netip.Addr `json:"address"`
-	Confirmed time.Time  `json:"confirmed"`
+	Partner   string         `json:"partner"`
+	Address   netip.Addr     `json:"address"`
+	Confirmed time.Time      `json:"confirmed"`         // the routes of the last session
+	Session   uint16         `json:"session,omitempty"` // its number
+	Earlier   []savedSession `json:"earlier,omitempty"` // sessions whose routes nobody confirmed since
+}
+
+// savedSession is a session that was lost, and when its routes were confirmed last.
+type savedSession struct {
+	Session   uint16    `json:"session"`
+	Confirmed time.Time `json:"confirmed"`
 }
 
 // SaveInterval is how often routes should be saved while nothing changes, for what is confirmed all
@@ -51,7 +59,9 @@ func (r *RIB) Save(now time.Time) (map[string][]byte, error) {
 // nil it gives all. It costs what the pages do that the two tables do not share.
 func (r *RIB) SaveSince(old *Table, now time.Time) (Saved, error) {
 	t := r.Latest()
-	index, err := json.Marshal(t.sources(now))
+	sources := t.sources(now)
+	r.noteEarlier(sources)
+	index, err := json.Marshal(sources)
 	if err != nil {
 		return Saved{}, fmt.Errorf("save the sources of routes: %w", err)
 	}
@@ -108,7 +118,7 @@ func (t *Table) sources(now time.Time) []savedSource {
 	sources := make([]savedSource, len(t.peers))
 	asked := map[uint16]bool{}
 	for i, p := range t.peers {
-		sources[i] = savedSource{p.partner, p.address, p.lost}
+		sources[i] = savedSource{Partner: p.partner, Address: p.address, Confirmed: p.lost, Session: p.session}
 		if p.up && p.address.IsValid() && t.tallies[i].Received() > 0 {
 			asked[uint16(i)] = true
 		}
@@ -127,6 +137,22 @@ func (t *Table) sources(now time.Time) []savedSource {
 	return sources
 }
 
+// noteEarlier adds the sessions that were lost and have routes left, perhaps beside those of a later session.
+func (r *RIB) noteEarlier(sources []savedSource) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range min(len(sources), len(r.sources)) {
+		s := r.sources[i]
+		if s.partner != sources[i].Partner || s.address != sources[i].Address {
+			continue // another one took its place since the table was made
+		}
+		for _, l := range s.losses {
+			confirmed := l.expires.Add(-r.partners[s.partner].Stale)
+			sources[i].Earlier = append(sources[i].Earlier, savedSession{l.session, confirmed})
+		}
+	}
+}
+
 // encoded writes the routes of a page that are worth keeping.
 func (t *Table) encoded(pg *page) []byte {
 	var b []byte
@@ -138,7 +164,7 @@ func (t *Table) encoded(pg *page) []byte {
 			path := c.path.Value()
 			b = append(b, byte(p.Addr().BitLen()/8), byte(p.Bits()))
 			b = append(b, p.Addr().AsSlice()...)
-			for _, n := range []uint32{uint32(c.peer), c.pathID, c.since, path.Neighbour, path.Origin, path.Length, path.MED, uint32(len(path.Communities))} {
+			for _, n := range []uint32{uint32(c.peer) | uint32(c.session)<<16, c.pathID, c.since, path.Neighbour, path.Origin, path.Length, path.MED, uint32(len(path.Communities))} {
 				b = binary.AppendUvarint(b, uint64(n))
 			}
 			b = append(b, path.Communities...)

@@ -161,6 +161,34 @@ func TestSessionThatConfirmsNothingDoesNotProlongStalenessOverRestarts(t *testin
 	s.want("")
 }
 
+// A peer that tells no end of its first routes has confirmed some, and the rest goes when its time is up, also over
+// restarts: what nobody confirmed does not pass for confirmed because another route of the same peer was.
+func TestRestartDoesNotProlongWhatASessionLeftUnconfirmed(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24 203.0.112.0/24 198.51.100.0/24")
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(5 * time.Minute)
+	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.announce(s.a, "203.0.113.0/24")
+	s.after(time.Minute)
+	s.want("198.51.100.0/24=9? 203.0.112.0/24=9? 203.0.113.0/24=9")
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("198.51.100.0/24=9? 203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.after(8 * time.Minute)
+	if err := s.restart(nil); err != nil {
+		t.Error(err)
+	}
+	s.want("198.51.100.0/24=9? 203.0.112.0/24=9? 203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("203.0.113.0/24=9?")
+	s.after(5 * time.Minute)
+	s.want("203.0.113.0/24=9?")
+	s.after(time.Minute)
+	s.want("")
+}
+
 func TestRestartWithinAShortStaleKeepsRoutes(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.113.0/24")
