@@ -138,14 +138,20 @@ func syncFolder(folder string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// DrainWords names a drain.
+func DrainWords(place, service string) string {
+	words := "drain of " + place
+	if service != "" {
+		words += " for " + service
+	}
+	return words
+}
+
 // RemoveDrain removes the drop-in by which [WriteDrain] drained a place, as a whole or for one service,
 // and gives its path. A drain that stands in a file of the operator's own is not touched: the error names
 // where it stands, also when a drop-in was removed beside it.
 func RemoveDrain(file, place, service string) (path string, err error) {
-	what := "drain of " + place
-	if service != "" {
-		what += " for " + service
-	}
+	what := DrainWords(place, service)
 	for _, candidate := range drainFiles(dropinFolder(file), place, service) {
 		if !holdsOnly(candidate, place, service) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -19,15 +20,10 @@ import (
 type Counts struct {
 	mu      sync.Mutex
 	tallies []*tally
-	past    map[steeredKey]uint64 // of policies that are gone
+	past    ledger // of policies that are gone
 }
 
-type steeredKey struct {
-	service string
-	placed  steer.Placed
-}
-
-func newCounts() *Counts { return &Counts{past: map[steeredKey]uint64{}} }
+func newCounts() *Counts { return &Counts{past: ledger{}} }
 
 // tally makes the counters of one worker.
 func (c *Counts) tally() *tally {
@@ -46,12 +42,8 @@ type tally struct {
 	limited [spared + 1]atomic.Uint64
 	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64
 
-	// The services of one configuration are counted by their index: its number, their names, and the counters
-	// by service and by what placed the client. They are replaced under Counts.mu. The policy itself must
-	// not live on for being counted.
-	config  uint64
-	names   []string
-	steered []atomic.Uint64
+	// What places were given is counted by their index, for one configuration. It is replaced under Counts.mu.
+	given given
 }
 
 func transport(stream bool) int {
@@ -66,7 +58,8 @@ func (t *tally) dropped(stream bool) {
 	t.silent.Add(1)
 }
 
-func (t *tally) answered(s *steer.Snapshot, stream bool, a *answer, f fate) {
+func (t *tally) answered(l *lookup, f fate) {
+	a, stream := &l.answer, l.req.Stream
 	t.queries[transport(stream)].Add(1)
 	if f != sent {
 		t.limited[f].Add(1)
@@ -78,31 +71,19 @@ func (t *tally) answered(s *steer.Snapshot, stream bool, a *answer, f fate) {
 	if a.service < 0 {
 		return
 	}
-	if s.Config() != t.config || t.names == nil {
-		t.turn(s)
+	if l.s.Config() != t.given.config || t.given.services == nil {
+		t.turn(l.s)
 	}
-	t.steered[a.service*steer.PlacedKinds+int(a.placed)].Add(1)
+	t.given.count(a.service, &l.decision, l.req.Now)
 }
 
-// turn puts what was counted for the services of one configuration aside, and begins with another.
+// turn puts what was counted for one configuration aside, and begins with another.
 func (t *tally) turn(s *steer.Snapshot) {
+	next := newGiven(s)
 	t.counts.mu.Lock()
 	defer t.counts.mu.Unlock()
-	t.addTo(t.counts.past)
-	t.config, t.names = s.Config(), nil
-	for _, svc := range s.Policy().Services() {
-		t.names = append(t.names, svc.Name())
-	}
-	t.steered = make([]atomic.Uint64, len(t.names)*steer.PlacedKinds)
-}
-
-// addTo adds the answers from services to a sum. The caller holds Counts.mu.
-func (t *tally) addTo(sum map[steeredKey]uint64) {
-	for i := range t.steered {
-		if n := t.steered[i].Load(); n > 0 {
-			sum[steeredKey{t.names[i/steer.PlacedKinds], steer.Placed(i % steer.PlacedKinds)}] += n
-		}
-	}
+	t.given.addTo(t.counts.past)
+	t.given = next
 }
 
 // sum adds up one counter of all workers.
@@ -152,23 +133,46 @@ func (c *Counts) Rcodes() iter.Seq2[string, uint64] {
 	}
 }
 
-// Steered gives the answers from services, by service and by what placed the client.
-func (c *Counts) Steered() iter.Seq2[[2]string, uint64] {
-	return func(yield func([2]string, uint64) bool) {
-		for key, n := range c.steered() {
-			if !yield([2]string{key.service, key.placed.String()}, n) {
-				return
+// Given is how often a place was given to clients of a service, by what placed them.
+type Given struct {
+	Service string
+	Place   string // "": answers that gave no place: all_down, or nothing of the family that was asked for
+	Placed  steer.Placed
+	Answers uint64 // in which it was the first place: each answer counts once
+	Beside  uint64 // in which it stood beside another
+}
+
+// Given gives the answers from services, those that occurred.
+func (c *Counts) Given() iter.Seq[Given] {
+	return func(yield func(Given) bool) {
+		for key, e := range c.ledger() {
+			for placed, n := range e.first {
+				g := Given{key.service, key.place, steer.Placed(placed), n, e.beside[placed]}
+				if (g.Answers > 0 || g.Beside > 0) && !yield(g) {
+					return
+				}
 			}
 		}
 	}
 }
 
-func (c *Counts) steered() map[steeredKey]uint64 {
+// Expiry is when the last answer that gave a place to a client of a service leaves the caches that keep to its TTL;
+// zero when none did since the start.
+func (c *Counts) Expiry(service, place string) time.Time {
+	e := c.ledger()[ledgerKey{service, place}]
+	if e.expiry == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(e.expiry), 0)
+}
+
+// ledger is the sum of all workers.
+func (c *Counts) ledger() ledger {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sum := maps.Clone(c.past)
 	for _, t := range c.tallies {
-		t.addTo(sum)
+		t.given.addTo(sum)
 	}
 	return sum
 }

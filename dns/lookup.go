@@ -253,7 +253,8 @@ func (l *lookup) bind(name zone.Name, service int, binding *steer.Binding) {
 	var hints [2][]netip.Addr
 	var rooms [2][config.MaxAddresses]netip.Addr
 	ttl := forever
-	for _, family := range [...]steer.Family{steer.IPv4, steer.IPv6} {
+	main := l.s.Policy().Service(service).Main() // by which the answer counts: the last decision
+	for _, family := range [...]steer.Family{steer.IPv4 + steer.IPv6 - main, main} {
 		d, ok := l.decide(service, family)
 		if !ok {
 			return

@@ -112,7 +112,7 @@ func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) [
 	fate := w.responder.limiter.judge(l, s.Policy().RateLimit())
 	l.w.over = l.w.over || fate == slipped
 	l.finish()
-	w.tally.answered(s, req.Stream, &l.answer, fate)
+	w.tally.answered(l, fate)
 	reply := l.w.b
 	if fate == dropped {
 		reply = to

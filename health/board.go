@@ -17,6 +17,7 @@ type thread struct {
 type slot struct {
 	endpoint Endpoint
 	at       time.Time // of the newest result; zero without one
+	took     laps
 }
 
 // Board keeps the endpoints and their verdicts. It is passive: it has no goroutine and no clock,
@@ -193,6 +194,7 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 	}
 	was := s.endpoint
 	s.endpoint, s.at = was.after(k.Check, r, now), now
+	s.took.add(r.Took)
 	if was.Serving() && !s.endpoint.Serving() && !b.bearings[i].reference && b.brakes(k, was, now) {
 		s.endpoint.Verdict, s.endpoint.Since, s.endpoint.Held = was.Verdict, was.Since, true
 	}

@@ -64,6 +64,15 @@ func (w Window) Failing() int { return bits.TrailingZeros64(^w.Bits) }
 // Succeeding is the number of successes since the last failure, as far back as the window reaches.
 func (w Window) Succeeding() int { return min(bits.TrailingZeros64(w.Bits), w.Results) }
 
+// String writes the results, oldest first: 1 for a success, 0 for a failure.
+func (w Window) String() string {
+	b := make([]byte, w.Results)
+	for i := range b {
+		b[i] = '1' - byte(w.Bits>>(w.Results-1-i)&1)
+	}
+	return string(b)
+}
+
 // Rule says when a window changes a verdict. All three numbers are at least 1, Window is at most 64,
 // Fall and Rise are at most Window. With Fall and Rise that add up to more than Window a verdict is
 // firm; with less, one window can satisfy both, and then the newest result decides.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -32,6 +33,7 @@ func (d *daemon) attend(ctx context.Context) error {
 		WriteTimeout:      adminWrite,
 		IdleTimeout:       adminIdle,
 		MaxHeaderBytes:    adminHead,
+		BaseContext:       func(net.Listener) context.Context { return ctx }, // who follows the journal is told of the end
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
@@ -60,6 +62,9 @@ func (d *daemon) deps() admin.Deps {
 		Snapshot: d.publisher.Latest,
 		Server:   d.view,
 		Events:   d.store.Events,
+		After:    d.store.After,
+		Newest:   d.store.Newest,
+		Appended: d.keeper.Appended,
 		Reload:   d.Reload,
 		Counts:   d.responder.Counts,
 		Happened: d.keeper.happened,
@@ -70,6 +75,10 @@ func (d *daemon) deps() admin.Deps {
 		RPKI:      d.peering.vrps.Views,
 		Reset:     d.peering.sessions.Reset,
 
+		Drain:   d.drain,
+		Undrain: d.undrain,
+
+		Took:   d.board.Took,
 		Gaps:   d.runner.Gaps,
 		Report: d.outside.Report,
 	}

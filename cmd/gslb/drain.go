@@ -149,7 +149,11 @@ func (d *drain) leavesEnough(c *cobra.Command, cfg *config.Config) error {
 	if len(bare) == 0 {
 		return nil
 	}
-	return fmt.Errorf("nothing was drained: without %s no place serves %s (--force drains all the same)", d.Target, strings.Join(bare, ", "))
+	return fmt.Errorf("nothing was drained: %s (--force drains all the same)", bareWords(d.Target, bare))
+}
+
+func bareWords(place string, services []string) string {
+	return fmt.Sprintf("without %s no place serves %s", place, strings.Join(services, ", "))
 }
 
 func (d *drain) bare(c *cobra.Command) ([]string, error) {

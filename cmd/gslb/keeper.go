@@ -55,6 +55,7 @@ type keeper struct {
 	config  numbered
 	every   time.Duration
 	journal config.Journal
+	told    chan struct{} // closed when the next events are in the journal
 
 	// owned by the goroutine of Run, and after it by whoever flushes
 	saved   numbered
@@ -73,7 +74,7 @@ type numbered struct {
 }
 
 func newKeeper(store *state.Store, board *health.Board, rib *bgp.RIB, log *slog.Logger) *keeper {
-	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}}
+	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}, told: make(chan struct{})}
 }
 
 // happened counts the events since the start, by kind.
@@ -212,12 +213,29 @@ func (k *keeper) flush() {
 	if appended := k.store.Append(events...); appended != nil {
 		err = errors.Join(err, appended)
 		k.putBack(events)
+	} else if len(events) > 0 {
+		k.appended()
 	}
 	if time.Since(k.trimmed) > trimInterval && journal.Keep > 0 {
 		k.trimmed = time.Now()
 		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journal.Keep), journal.Events))
 	}
 	k.tell(err)
+}
+
+// appended says that there are events in the journal which were not there before.
+func (k *keeper) appended() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	close(k.told)
+	k.told = make(chan struct{})
+}
+
+// Appended is closed when there is more in the journal than at the time of the call.
+func (k *keeper) Appended() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.told
 }
 
 // finish writes everything that there is, once Run has ended.

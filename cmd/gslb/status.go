@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 func newStatus(o *options) *cobra.Command {
 	var asJSON bool
+	var service, place string
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show how the running server and every service stand",
@@ -23,7 +26,7 @@ func newStatus(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := get[admin.Status](c.Context(), server, "/v1/status", nil)
+			s, err := wholeStatus(c.Context(), server, url.Values{"service": {service}, "place": {place}})
 			if err != nil {
 				return err
 			}
@@ -34,8 +37,23 @@ func newStatus(o *options) *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&service, "service", "", "only this `service`")
+	c.Flags().StringVar(&place, "place", "", "only services of this `place`")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// wholeStatus puts the pages of a status together.
+func wholeStatus(ctx context.Context, server client, query url.Values) (admin.Status, error) {
+	query.Set("limit", "1000")
+	whole, err := get[admin.Status](ctx, server, "/v1/status", query)
+	for err == nil && whole.Next != "" {
+		query.Set("from", whole.Next)
+		var page admin.Status
+		page, err = get[admin.Status](ctx, server, "/v1/status", query)
+		whole.Services, whole.Next = append(whole.Services, page.Services...), page.Next
+	}
+	return whole, err
 }
 
 // sheet prints how things stand at one moment.

@@ -1,8 +1,11 @@
 package state
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +16,7 @@ import (
 
 // Event is one thing that happened: a line of the journal.
 type Event struct {
+	ID     string            // its place in the journal: later events have greater ones; given by Events and After, not taken by Append
 	Time   time.Time         // from 1970 to 2262, kept to the nanosecond; Events gives it in UTC
 	Kind   string            // what it happened to: endpoint, place, service, drain, config, geo, session, server
 	Text   string            // one line in the operator's words
@@ -125,6 +129,47 @@ func (s *Store) Events(since time.Time, limit int) ([]Event, error) {
 	return events, nil
 }
 
+// After gives the events that come after one in the journal, oldest first and at most so many. The event itself
+// need not be there any more. What is no ID is an error.
+func (s *Store) After(id string, limit int) ([]Event, error) {
+	key, err := hex.DecodeString(id)
+	if err != nil || len(key) != keySize {
+		return nil, fmt.Errorf("event %q: %w", id, ErrID)
+	}
+	var events []Event
+	err = s.look(journalBucket, func(b *bolt.Bucket) error {
+		cursor := b.Cursor()
+		at, sealed := cursor.Seek(key)
+		if bytes.Equal(at, key) {
+			at, sealed = cursor.Next()
+		}
+		for ; at != nil && len(events) < limit; at, sealed = cursor.Next() {
+			e, err := readEvent(at, sealed)
+			if err != nil {
+				return err
+			}
+			events = append(events, e)
+		}
+		return nil
+	})
+	return events, s.told(err, "journal: events")
+}
+
+// ErrID says that a text names no place in a journal.
+var ErrID = errors.New("not the ID of an event")
+
+// Newest is the ID of the newest event; the one before all others when there is none.
+func (s *Store) Newest() (string, error) {
+	id := hex.EncodeToString(make([]byte, keySize))
+	err := s.look(journalBucket, func(b *bolt.Bucket) error {
+		if key, _ := b.Cursor().Last(); key != nil {
+			id = hex.EncodeToString(key)
+		}
+		return nil
+	})
+	return id, s.told(err, "journal: newest event")
+}
+
 func readEvent(key, sealed []byte) (Event, error) {
 	value, err := unseal(journalBucket, key, sealed)
 	if err != nil {
@@ -135,7 +180,7 @@ func readEvent(key, sealed []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: event %x cannot be read", errDamaged, key)
 	}
 	nanoseconds := int64(binary.BigEndian.Uint64(key))
-	return Event{Time: time.Unix(0, nanoseconds).UTC(), Kind: e.Kind, Text: e.Text, Fields: e.Fields}, nil
+	return Event{ID: hex.EncodeToString(key), Time: time.Unix(0, nanoseconds).UTC(), Kind: e.Kind, Text: e.Text, Fields: e.Fields}, nil
 }
 
 // Trim forgets the events that happened before a time, and of the others all but the newest

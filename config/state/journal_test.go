@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestEventsKeepEverything(t *testing.T) {
 	must(t, s.Close())
 	got, err := openGood(t, file).Events(time.Time{}, 0)
 	must(t, err)
-	e.Time = e.Time.UTC()
+	e.Time, e.ID = e.Time.UTC(), fmt.Sprintf("%016x00000000", e.Time.UnixNano())
 	if diff := cmp.Diff([]Event{e}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

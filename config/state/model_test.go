@@ -9,6 +9,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -128,8 +129,19 @@ func agree(t *rapid.T, s *Store, m model, since time.Time, limit int) {
 	}
 	got, err := s.Events(since, limit)
 	mustModel(t, err)
-	if diff := gocmp.Diff(m.since(since, limit), got, equalEmpty); diff != "" {
+	if diff := gocmp.Diff(m.since(since, limit), got, equalEmpty, cmpopts.IgnoreFields(Event{}, "ID")); diff != "" {
 		t.Fatalf("events since %v, at most %d (-want +got):\n%s", since, limit, diff)
+	}
+	// From the ID of each the journal goes on with the next.
+	for i, e := range got {
+		rest, err := s.After(e.ID, len(got))
+		mustModel(t, err)
+		if diff := gocmp.Diff(got[i+1:], rest, equalEmpty); diff != "" {
+			t.Fatalf("after %s (-want +got):\n%s", e.ID, diff)
+		}
+	}
+	if newest, err := s.Newest(); err != nil || len(got) > 0 && newest != got[len(got)-1].ID {
+		t.Fatalf("the newest is %s (%v), not the last of %d", newest, err, len(got))
 	}
 }
 

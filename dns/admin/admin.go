@@ -11,6 +11,7 @@ import (
 
 	"gslb/bgp"
 	"gslb/bgp/rpki"
+	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/steer"
@@ -24,6 +25,9 @@ type Deps struct {
 	Snapshot func() *steer.Snapshot // the newest one; never nil
 	Server   func() Server
 	Events   func(since time.Time, limit int) ([]state.Event, error)
+	After    func(id string, limit int) ([]state.Event, error) // those that come after one; see [state.Store.After]
+	Newest   func() (id string, err error)
+	Appended func() <-chan struct{}                // closed when there is more to read than at the time of the call
 	Reload   func(context.Context) (Reload, error) // waits for the outcome
 	Counts   *dns.Counts
 	Happened func() map[string]uint64 // events since the start, by kind
@@ -34,6 +38,10 @@ type Deps struct {
 	RPKI      func() []rpki.View         // where origins are judged by
 	Reset     func(peer netip.Addr) bool // begins a peer's session anew; false: there is no such peer
 
+	Drain   func(context.Context, config.Drain) (Drained, error)              // writes its file, and waits until it is in force
+	Undrain func(ctx context.Context, place, service string) (Drained, error) // removes its file, and waits until that is in force
+
+	Took   func(health.Key) []time.Duration                         // of the last probes, oldest first
 	Gaps   func() health.Gaps                                       // how often the checks stood still
 	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
@@ -42,25 +50,17 @@ type Deps struct {
 func New(d Deps) http.Handler {
 	h := &handler{Deps: d}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/status", h.status)
-	mux.HandleFunc("GET /v1/explain", h.explain)
-	mux.HandleFunc("GET /v1/events", h.events)
-	mux.HandleFunc("GET /v1/drain", h.drain)
-	mux.HandleFunc("GET /v1/partners", h.partners)
-	mux.HandleFunc("POST /v1/partners/reset", h.resetPartner)
-	mux.HandleFunc("GET /v1/routes", h.routes)
-	mux.HandleFunc("GET /v1/version", h.version)
-	mux.HandleFunc("POST /v1/reload", h.reload)
-	mux.HandleFunc("POST /v1/push/{check}", h.push)
-	mux.HandleFunc("GET /healthz", h.healthz)
-	mux.HandleFunc("GET /readyz", h.readyz)
-	mux.Handle("GET /metrics", metricsHandler(d))
+	for _, o := range h.operations() {
+		mux.HandleFunc(o.method+" "+o.path, guarded(o.role, o.serve))
+	}
 	return ownHost(d.Listen, http.NewCrossOriginProtection().Handler(mux))
 }
 
 type handler struct {
 	Deps
 	counted atomic.Pointer[counted] // of the newest table that somebody asked about
+	named   atomic.Pointer[named]   // of the newest policy that somebody asked about
+	streams atomic.Int64            // that are open
 }
 
 // Version is what GET /v1/version gives.

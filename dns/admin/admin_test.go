@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gslb/bgp"
+	"gslb/bgp/rpki"
 	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns"
@@ -81,6 +82,16 @@ func newWorld(t testing.TB) *world {
 		Counts:   dns.NewResponder("", "").Counts,
 		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5} },
 		Happened: func() map[string]uint64 { return map[string]uint64{"drain": 3} },
+
+		Routes:    func() *bgp.Table { return bgp.NewTable(1, nil) },
+		Peers:     func() []bgp.PeerView { return nil },
+		Listeners: func() []bgp.ListenView { return nil },
+		RPKI:      func() []rpki.View { return nil },
+		Reset:     func(netip.Addr) bool { return false },
+		Newest:    func() (string, error) { return strings.Repeat("0", 24), nil },
+		After:     func(string, int) ([]state.Event, error) { return nil, nil },
+		Appended:  func() <-chan struct{} { return nil },
+		Took:      board.Took,
 	}
 	return w
 }

@@ -5,16 +5,17 @@
 //
 //	handler := admin.New(admin.Deps{Snapshot: publisher.Latest, …})
 //
-// GET /v1/status tells how the server and every service stand, GET /v1/explain why a client gets
-// what it gets, GET /v1/events what happened, GET /v1/drain what a drain would leave bare, GET
-// /v1/partners what the partners' sessions bring, and GET /v1/routes who announces what, page by page.
-// POST /v1/reload reads the configuration again and waits for the outcome, POST
-// /v1/partners/reset begins a partner's sessions anew, and POST /v1/push/CHECK takes the results of a push
-// check, from those who know its token. /healthz, /readyz and /metrics are for
-// machines. Errors are JSON objects with one key, "error".
+// What it can be asked is one table, operations: from it the handler is made, and the OpenAPI document that
+// GET /v1/openapi.json gives, with schemas of the Go types that are written. So the document cannot differ from what
+// is served, and a test holds every answer against it. Every answer is made from one snapshot, and names its version;
+// what can be long comes page by page. Errors are JSON objects with one key, "error".
+//
+// GET /v1/events/stream tells what happens, as it does: the journal is its queue, so that a slow client keeps nobody
+// waiting, and one that was cut off goes on where it was.
 //
 // Else it has no log-in: the door is meant for loopback. So that no web page that an operator happens to
 // read can come in by it, requests under a foreign host name and posts from other sites are refused.
 //
-// The package decides nothing: a drain is a file of the configuration, not a request.
+// The package decides nothing: a drain that is asked for here becomes a file of the configuration, the same that the
+// command writes, and counts as one.
 package admin

@@ -12,6 +12,7 @@ import (
 
 // Event is one line of the journal.
 type Event struct {
+	ID     string            `json:"id"` // its place in the journal: later events have greater ones
 	Time   time.Time         `json:"time"`
 	Kind   string            `json:"kind"`
 	Text   string            `json:"text"`
@@ -36,7 +37,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	f := filter{r.FormValue("place"), r.FormValue("service")}
+	f := filterOf(r)
 	read := limit
 	if f != (filter{}) {
 		read = 0 // how far back the wanted ones reach is not known
@@ -60,10 +61,14 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // filter is of what events are asked for; an empty field: of all.
-type filter struct{ place, service string }
+type filter struct{ place, service, kind string }
+
+func filterOf(r *http.Request) filter {
+	return filter{r.FormValue("place"), r.FormValue("service"), r.FormValue("kind")}
+}
 
 func (f filter) wants(e state.Event) bool {
-	return (f.place == "" || e.Fields["place"] == f.place) && (f.service == "" || e.Fields["service"] == f.service)
+	return (f.kind == "" || e.Kind == f.kind) && (f.place == "" || e.Fields["place"] == f.place) && (f.service == "" || e.Fields["service"] == f.service)
 }
 
 // parseSince reads a time, or a span that ends now.

@@ -29,3 +29,18 @@ func isOwn(host string, listen netip.AddrPort) bool {
 	}
 	return strings.EqualFold(name, "localhost") || name == listen.Addr().String()
 }
+
+// guarded lets only this machine begin and end drains: there is no log-in that would tell who else it is.
+func guarded(role Role, next http.HandlerFunc) http.HandlerFunc {
+	if role != RoleDrain {
+		return next
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		from, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil || !from.Addr().Unmap().IsLoopback() {
+			refuse(w, http.StatusForbidden, "drains begin and end only from the server's own machine: run gslb drain there")
+			return
+		}
+		next(w, r)
+	}
+}

@@ -1,9 +1,13 @@
 package admin_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+
+	"gslb/config"
 
 	"gslb/dns/admin"
 )
@@ -61,5 +65,37 @@ func TestPostsOfOtherSitesAreRefused(t *testing.T) {
 	}
 	if code, _ := w.get("/v1/reload"); code != http.StatusMethodNotAllowed || reloads != 3 {
 		t.Errorf("a GET of reload gives %d", code)
+	}
+}
+
+func TestDrainsBeginOnThisMachineOnly(t *testing.T) {
+	w := newWorld(t)
+	orders := 0
+	w.deps.Drain = func(_ context.Context, d config.Drain) (admin.Drained, error) {
+		orders++
+		return admin.Drained{Place: d.Target}, nil
+	}
+	for _, c := range []struct {
+		from, kind, site string
+		want             int
+	}{
+		{"127.0.0.1:1", "application/json", "", 201},
+		{"[::1]:1", "application/json; charset=utf-8", "same-origin", 201},
+		{"192.0.2.7:1", "application/json", "", 403},
+		{"127.0.0.1:1", "text/plain", "", 415}, // what a form of another site can send
+		{"127.0.0.1:1", "application/json", "cross-site", 403},
+	} {
+		request := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8053/v1/drains", strings.NewReader(`{"place": "msk"}`))
+		request.RemoteAddr = c.from
+		request.Header.Set("Content-Type", c.kind)
+		if c.site != "" {
+			request.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		if code, body := w.ask(request); code != c.want {
+			t.Errorf("%+v: got %d %s", c, code, body)
+		}
+	}
+	if orders != 2 {
+		t.Errorf("%d orders were carried out, want 2", orders)
 	}
 }

@@ -120,7 +120,11 @@ func (c *collector) counts(s scrape, f families) {
 	for kind, n := range c.Happened() {
 		s.tell(f.events, float64(n), kind)
 	}
-	for key, n := range c.Counts.Steered() {
+	steered := map[[2]string]uint64{}
+	for g := range c.Counts.Given() {
+		steered[[2]string{g.Service, g.Placed.String()}] += g.Answers
+	}
+	for key, n := range steered {
 		s.tell(f.steered, float64(n), key[0], key[1])
 	}
 }

@@ -197,3 +197,16 @@ func unknownPartner(p *steer.Policy, name string) string {
 	}
 	return words
 }
+
+// unknownService says that the configuration has no such service, and which one may be meant.
+func unknownService(p *steer.Policy, name string) string {
+	var known []string
+	for _, svc := range p.Services() {
+		known = append(known, svc.Name())
+	}
+	words := fmt.Sprintf("service %q: not in the configuration", name)
+	if near := config.Suggest(name, known); near != "" {
+		words += " (did you mean " + near + "?)"
+	}
+	return words
+}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb/bgp"
 	"gslb/dns/steer"
 )
 
@@ -32,20 +33,102 @@ type Refusal struct {
 	Problems []string  `json:"problems"`
 }
 
-// Status is what GET /v1/status gives.
+// ConfigInForce is what GET /v1/config gives.
+type ConfigInForce struct {
+	Answers string `json:"answers"` // the version of the snapshot that answers come from
+	Config
+}
+
+func (h *handler) config(w http.ResponseWriter, _ *http.Request) {
+	write(w, http.StatusOK, ConfigInForce{h.Snapshot().Version().String(), h.Server().Config})
+}
+
+// Status is what GET /v1/status gives. Its services are a page of them.
 type Status struct {
 	Version string `json:"version"`
 	Server
 	Geo      string              `json:"geo"`
 	Answers  string              `json:"answers"` // the version of the snapshot that answers come from, as reasons show it
 	Brake    steer.BrakeView     `json:"brake"`
+	Totals   Totals              `json:"totals"`
 	Services []steer.ServiceView `json:"services"`
+	Next     string              `json:"next,omitempty"` // where the next page begins
 }
 
-func (h *handler) status(w http.ResponseWriter, _ *http.Request) {
-	s := h.Snapshot()
-	write(w, http.StatusOK, Status{
-		Version: h.Deps.Version, Server: h.Server(), Geo: s.Geo().Name(),
-		Answers: s.Version().String(), Brake: s.Brake(), Services: s.Overview(time.Now()),
-	})
+// Totals counts what there is.
+type Totals struct {
+	Services    int `json:"services"`
+	Served      int `json:"served"` // of the services: some place serves
+	Places      int `json:"places"`
+	Endpoints   int `json:"endpoints"`
+	Up          int `json:"up"` // of the endpoints
+	Drains      int `json:"drains"`
+	Sessions    int `json:"sessions"`
+	Established int `json:"established"` // of the sessions
+	Prefixes    int `json:"prefixes"`    // of partners, and of the configuration
+}
+
+// Bounds of the pages of services. A page ends early when it holds many endpoints.
+const (
+	defaultServices = 100
+	maxServices     = 1000
+	maxPageRows     = 2000
+)
+
+func (h *handler) status(w http.ResponseWriter, r *http.Request) {
+	s, now := h.Snapshot(), time.Now()
+	limit, err := parseLimit(r.FormValue("limit"), defaultServices, maxServices)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "%v", err)
+		return
+	}
+	v := Status{
+		Version: h.Deps.Version, Server: h.Server(), Geo: s.Geo().Name(), Answers: s.Version().String(),
+		Brake: s.Brake(), Totals: h.totals(s, now), Services: []steer.ServiceView{},
+	}
+	service, place := r.FormValue("service"), r.FormValue("place")
+	rows, from := 0, r.FormValue("from")
+	for i, svc := range s.Policy().Services() {
+		if from != "" && svc.Name() != from || service != "" && svc.Name() != service || place != "" && !svc.At(place) {
+			continue
+		}
+		from = ""
+		if len(v.Services) >= limit || rows >= maxPageRows {
+			v.Next = svc.Name()
+			break
+		}
+		view := s.View(i, now)
+		for _, p := range view.Places {
+			rows += len(p.Endpoints)
+		}
+		v.Services = append(v.Services, view)
+	}
+	if from != "" {
+		refuse(w, http.StatusBadRequest, "from %q: not a service any more; begin with the first page", from)
+		return
+	}
+	write(w, http.StatusOK, v)
+}
+
+func (h *handler) totals(s *steer.Snapshot, now time.Time) Totals {
+	t := Totals{Drains: len(s.Drains())}
+	for i := range s.Policy().Services() {
+		t.Services++
+		if s.Served(i) {
+			t.Served++
+		}
+	}
+	for _, p := range s.Places(now) {
+		t.Places++
+		t.Endpoints += p.Endpoints
+		t.Up += p.Up
+	}
+	for _, p := range h.Peers() {
+		t.Sessions++
+		if p.State == bgp.Established {
+			t.Established++
+		}
+	}
+	t.Prefixes = h.Routes().Len()
+	return t
 }

@@ -55,8 +55,8 @@ func (c *compiler) compilePlaces() {
 	for _, p := range c.cfg.Places {
 		c.places[p.Name] = placeID(len(c.policy.places))
 		c.policy.places = append(c.policy.places, place{
-			name: p.Name, located: p.Located, point: geo.PointAt(p.Latitude, p.Longitude),
-			datacenter: p.Kind == config.Datacenter, partnersOnly: p.PartnersOnly,
+			name: p.Name, located: p.Located, location: [2]float64{p.Latitude, p.Longitude}, point: geo.PointAt(p.Latitude, p.Longitude),
+			datacenter: p.Kind == config.Datacenter, partnersOnly: p.PartnersOnly, weight: p.Weight, capacity: p.Capacity,
 		})
 	}
 }
@@ -170,8 +170,8 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 	slices.SortFunc(svc.members, func(a, b member) int { return cmp.Compare(a.place, b.place) })
 	var datacenters, rest []placeID
 	for _, m := range svc.members {
-		svc.at = append(svc.at, m.place)
 		p := c.policy.places[m.place]
+		svc.at, svc.placeNames = append(svc.at, m.place), append(svc.placeNames, p.name)
 		if p.datacenter {
 			datacenters = append(datacenters, m.place)
 		}

@@ -165,6 +165,10 @@ func (d *Decision) even(s *Snapshot, service int) int {
 	return d.Span
 }
 
+// Members are the places of the answer, as indices of the service's places. They are good for as long as the
+// decision is.
+func (d *Decision) Members() []uint32 { return d.chosen[:d.n] }
+
 // Addresses appends the addresses of the answer: those of every chosen place, rotated, at most
 // as many as the service allows.
 func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.Addr {

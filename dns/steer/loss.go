@@ -129,7 +129,7 @@ func (l *losses) carry(s *Snapshot, service int) carried {
 	var sh sharer
 	for _, who := range l.clients {
 		if !block.Contains(who.Address) {
-			d := Decide(s, Query{Service: service, Client: Client{Address: who.Address, Source: who.Address}, Family: svc.main()})
+			d := Decide(s, Query{Service: service, Client: Client{Address: who.Address, Source: who.Address}, Family: svc.Main()})
 			parts = sh.parts(&d, s, service, parts[:0])
 			block = netip.PrefixFrom(who.Address, d.even(s, service)).Masked()
 		}

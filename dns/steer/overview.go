@@ -48,8 +48,12 @@ type EndpointView struct {
 	Failed     int       `json:"failed"`
 	Results    int       `json:"results"` // in the window so far
 	Window     int       `json:"window"`
-	Failing    int       `json:"failing"`    // failures in a row
-	Succeeding int       `json:"succeeding"` // successes in a row
+	Fall       int       `json:"fall,omitempty"`     // failures in the window that withdraw it
+	Rise       int       `json:"rise,omitempty"`     // successes in the window that restore it
+	Interval   float64   `json:"interval,omitempty"` // seconds from one probe to the next
+	Last       string    `json:"last,omitempty"`     // the window's results, oldest first: 1 succeeded, 0 failed
+	Failing    int       `json:"failing"`            // failures in a row
+	Succeeding int       `json:"succeeding"`         // successes in a row
 	Cause      string    `json:"cause,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
 
@@ -57,6 +61,8 @@ type EndpointView struct {
 	Degraded bool    `json:"degraded,omitempty"` // it serves, and has failed of late
 	Held     bool    `json:"held,omitempty"`     // by the brake: the rule would withdraw it
 	Next     float64 `json:"next,omitempty"`     // seconds until the rule could turn the verdict at the earliest; 0: nothing points that way
+
+	Key health.Key `json:"-"` // of the worst check's probe; the zero Key of an unchecked one
 
 	Checks []CheckView `json:"checks,omitempty"` // where there are several: the fields above are of the worst
 }
@@ -88,22 +94,30 @@ type CheckView struct {
 func (s *Snapshot) Overview(now time.Time) []ServiceView {
 	views := make([]ServiceView, 0, len(s.in.Policy.services))
 	for i := range s.in.Policy.services {
-		svc := s.state(i)
-		view := ServiceView{Service: svc.name, Served: svc.anybody()}
-		for j := range svc.members {
-			place := s.placeView(&svc.members[j], &svc.standing[j])
-			if r := s.rampOf(i, j); r.length > 0 && now.Before(r.end()) && place.Drain == nil {
-				place.Ramp = &RampView{r.part(now), time.Unix(0, r.start).UTC(), r.end().UTC()}
-			}
-			view.Places = append(view.Places, place)
-		}
-		views = append(views, view)
+		views = append(views, s.View(i, now))
 	}
 	return views
 }
 
+// View tells how one service stands at a moment.
+func (s *Snapshot) View(service int, now time.Time) ServiceView {
+	svc := s.state(service)
+	view := ServiceView{Service: svc.name, Served: svc.anybody(), Places: []PlaceView{}}
+	for j := range svc.members {
+		place := s.placeView(&svc.members[j], &svc.standing[j])
+		if r := s.rampOf(service, j); r.length > 0 && now.Before(r.end()) && place.Drain == nil {
+			place.Ramp = &RampView{r.part(now), time.Unix(0, r.start).UTC(), r.end().UTC()}
+		}
+		view.Places = append(view.Places, place)
+	}
+	return view
+}
+
+// Served tells whether some place serves the clients of a service.
+func (s *Snapshot) Served(service int) bool { return s.state(service).anybody() }
+
 func (s *Snapshot) placeView(m *member, st *standing) PlaceView {
-	view := PlaceView{Place: s.in.Policy.places[m.place].name, Standing: st.word()}
+	view := PlaceView{Place: s.in.Policy.places[m.place].name, Standing: st.word(), Endpoints: []EndpointView{}}
 	if st.drained {
 		view.Drain = &DrainView{Reason: st.drain.Reason, By: st.drain.By, Until: st.drain.Until, Hard: st.hard}
 	}
@@ -136,12 +150,15 @@ func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
 		view.Probe = probe.String()
 	}
 	t, state := s.in.Policy.targets[c.target], c.worst
-	view.Check, view.Window = t.Name, t.Check.Window
+	view.Check, view.Window, view.Key = t.Name, t.Check.Window, t.Key()
 	view.Verdict, view.Failed, view.Results = state.Verdict.String(), state.Failed, state.Results
 	view.Failing, view.Succeeding = state.Failing, state.Succeeding
 	view.Cause, view.Since = state.Cause, state.Since
 	view.Degraded, view.Held = c.degraded, state.Held
 	view.Next = (c.falls + c.rises).Seconds()
+	rule := t.Check.Rule()
+	view.Fall, view.Rise, view.Interval = rule.Fall, rule.Rise, t.Check.Interval.Seconds()
+	view.Last = health.Window{Bits: state.Bits, Results: state.Results}.String()
 	if e.several() {
 		for _, target := range e.targets {
 			state, _ := s.judge().target(target)

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"gslb/bgp"
@@ -57,9 +58,12 @@ type placeID int32
 type place struct {
 	name         string
 	located      bool
-	point        geo.Point // if located
+	location     [2]float64 // latitude and longitude in degrees, if located
+	point        geo.Point  // the same
 	datacenter   bool
 	partnersOnly bool
+	weight       int     // by default, in a draw
+	capacity     float64 // what it can carry; 0: not known
 }
 
 type partner struct {
@@ -83,6 +87,7 @@ type Service struct {
 	https        *Binding  // nil: no HTTPS records
 	members      []member  // sorted by place
 	at           []placeID // those of members
+	placeNames   []string  // those of members
 	datacenters  list      // one tier
 	rest         list      // one tier
 	hasIPv4      bool
@@ -117,8 +122,14 @@ type member struct {
 	all        [2][]netip.Addr // their addresses by family, without those that are down by hand
 }
 
-// main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
-func (svc *Service) main() Family {
+// Places are the names of the service's members. The slice is immutable.
+func (svc *Service) Places() []string { return svc.placeNames }
+
+// At tells whether a place has a part in the service.
+func (svc *Service) At(place string) bool { return slices.Contains(svc.placeNames, place) }
+
+// Main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
+func (svc *Service) Main() Family {
 	if svc.hasIPv4 {
 		return IPv4
 	}
@@ -208,6 +219,19 @@ func (p *Policy) Services() iter.Seq2[int, *Service] {
 			}
 		}
 	}
+}
+
+// NamesOfServices gives, by service, the first few names that lead to it. It takes a look at every name of every zone.
+func (p *Policy) NamesOfServices(few int) [][]string {
+	names := make([][]string, len(p.services))
+	for _, z := range p.zones {
+		for name, node := range z.All() {
+			if i := node.Service; i >= 0 && len(names[i]) < few {
+				names[i] = append(names[i], strings.TrimSuffix(name.String(), "."))
+			}
+		}
+	}
+	return names
 }
 
 // Zone finds the zone that a name lies in: the closest one, where zones nest.

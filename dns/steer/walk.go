@@ -170,7 +170,7 @@ func (m mode) has(st *standing, f Family) bool {
 // has no address of the family the answer is empty, as long as the service's main family, IPv4
 // wherever it has any, is answered; when that is not either, nobody serves in this mode.
 func (w *walk) winner(m mode, f Family) (tier int, found bool) {
-	main := w.svc.main()
+	main := w.svc.Main()
 	if f == IPv4 && f == main {
 		return w.first(m, IPv4)
 	}
