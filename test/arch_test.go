@@ -38,6 +38,8 @@ var house = []floor{
 		{"config", "the operator's words"},
 		{"config/state", "what survives a restart, with the journal"},
 		{"dns/zone", "names to RRsets"},
+		{"dns/doh", "which DNS message does an HTTP request carry?"},
+		{"dns/doq", "which DNS message does a QUIC stream carry?"},
 	}},
 }
 
@@ -58,8 +60,10 @@ var fences = []fence{
 		"bbolt ends the process on a damaged page: only config/state knows how to keep it from that"},
 	{"github.com/miekg/dns", []string{"dns", "dns/zone", "dns/sign", "dns/sim", "health"}, true,
 		"it is the compiler, the slow path, the oracle of tests and the client in scenarios; what decides must not know DNS messages"},
-	{"net/http", []string{"dns/admin", "health", "cmd/gslb", "cmd/gslb/demo"}, true,
-		"the doors to HTTP are the operator's, the probe's and the demo's"},
+	{"net/http", []string{"dns/admin", "dns/doh", "health", "cmd/gslb", "cmd/gslb/demo"}, true,
+		"the doors to HTTP are the operator's, the probe's, that of DNS over HTTPS and the demo's"},
+	{"github.com/quic-go/quic-go", []string{"dns/doq"}, true,
+		"what answers must not know by which envelope a message comes"},
 	{"go.yaml.in/yaml", []string{"config"}, false,
 		"all errors of a config come from one walker, with their positions"},
 	{"github.com/spf13/cobra", []string{"cmd/gslb"}, false,
