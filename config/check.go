@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 )
 
@@ -151,16 +152,26 @@ func (k *checker) doors() {
 			k.error("admin.listen", "%s has an address in common with %s of server.listen", k.c.Admin.Listen, l)
 		}
 	}
-	if k.c.Server.TLS == nil {
-		return
+	tcp := append(slices.Clone(listen), k.c.Admin.Listen)
+	tcp = k.secureDoors("server.tls.listen", k.c.Server.TLS, tcp)
+	k.secureDoors("server.https.listen", k.c.Server.HTTPS, tcp)
+	k.secureDoors("server.quic.listen", k.c.Server.QUIC, listen) // UDP has ports of its own
+}
+
+// secureDoors checks the addresses of a transport against those that are taken, and gives both.
+func (k *checker) secureDoors(path string, s *Secure, taken []netip.AddrPort) []netip.AddrPort {
+	if s == nil {
+		return taken
 	}
-	for i, l := range k.c.Server.TLS.Listen {
-		for _, other := range append(append(slices.Clone(k.c.Server.TLS.Listen[:i]), listen...), k.c.Admin.Listen) {
-			if Overlap(l, other) && k.sound("server.tls.listen") {
-				k.error(itemPath("server.tls.listen", i), "%s and %s, which is listened on too, have an address in common", l, other)
+	for i, l := range s.Listen {
+		for _, other := range taken {
+			if Overlap(l, other) && k.sound(path) {
+				k.error(itemPath(path, i), "%s and %s, which is listened on too, have an address in common", l, other)
 			}
 		}
+		taken = append(taken[:len(taken):len(taken)], l)
 	}
+	return taken
 }
 
 // placeNames checks that no name is both a datacenter's and a site's.

@@ -40,18 +40,21 @@ type Server struct {
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 
-	TLS       *TLS       // nil: it is not spoken
+	TLS       *Secure    // DNS over TLS (RFC 7858); nil: it is not spoken
+	HTTPS     *Secure    // DNS over HTTPS (RFC 8484); likewise
+	QUIC      *Secure    // DNS over QUIC (RFC 9250); likewise
 	RateLimit *RateLimit // nil: replies are not limited
 
 	TSIGFile string // path of the file of keys; empty: no request can be signed
 	TSIGKeys []TSIGKey
 }
 
-// TLS is where DNS is answered inside TLS (RFC 7858).
-type TLS struct {
+// Secure is where DNS is answered by a transport that nobody listens in on.
+type Secure struct {
 	Listen      []netip.AddrPort
 	Certificate string // path of a file with the certificate and its chain (PEM)
 	Key         string // path of the file with its key (PEM)
+	Path        string // of questions by HTTPS; of other transports empty
 }
 
 // RateLimit bounds the replies over UDP that one block of clients gets, in replies a second of one class; 0 is no bound.

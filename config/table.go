@@ -32,7 +32,7 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, rate_limit",
+	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, https, quic, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
@@ -47,19 +47,31 @@ func serverForm() form[Server] {
 			filePath("the path of a file"), func(s *Server) *string { return &s.CookieFile }),
 		key("tsig_keys", "File of keys that requests can be signed with (RFC 8945), as tsig-keygen prints them.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.TSIGFile }),
-		key("tls", "DNS over TLS (RFC 7858).", tlsForm(), func(s *Server) **TLS { return &s.TLS }),
+		key("tls", "DNS over TLS (RFC 7858).", secureForm("TCP", "853"), func(s *Server) **Secure { return &s.TLS }),
+		key("https", "DNS over HTTPS (RFC 8484), by HTTP/2 and HTTP/1.1.", secureForm("TCP", "443", pathField()), func(s *Server) **Secure { return &s.HTTPS }),
+		key("quic", "DNS over QUIC (RFC 9250).", secureForm("UDP", "853"), func(s *Server) **Secure { return &s.QUIC }),
 		key("rate_limit", "Bound the replies over UDP that one block of clients (/24 or /56) gets, against the abuse of this server for floods. Default: no bound.", rateLimitForm(),
 			func(s *Server) **RateLimit { return &s.RateLimit }),
 	)
 }
 
-// tlsForm keeps nil where the key is not given.
-func tlsForm() form[*TLS] {
-	return optional(object("listen, certificate, key",
-		key("listen", "TCP addresses where TLS is spoken; the usual port is 853.", setOf("addresses and ports", 1, addrPort()), func(t *TLS) *[]netip.AddrPort { return &t.Listen }).required(),
-		key("certificate", "File of the certificate with its chain (PEM); read again when it changes.", filePath("the path of a file"), func(t *TLS) *string { return &t.Certificate }).required(),
-		key("key", "File of its key (PEM).", filePath("the path of a file"), func(t *TLS) *string { return &t.Key }).required(),
-	))
+// secureForm keeps nil where the key is not given.
+func secureForm(below, port string, more ...field[Secure]) form[*Secure] {
+	fields := append([]field[Secure]{
+		key("listen", below+" addresses where it is spoken; the usual port is "+port+".", setOf("addresses and ports", 1, addrPort()), func(s *Secure) *[]netip.AddrPort { return &s.Listen }).required(),
+		key("certificate", "File of the certificate with its chain (PEM); read again when it changes.", filePath("the path of a file"), func(s *Secure) *string { return &s.Certificate }).required(),
+		key("key", "File of its key (PEM).", filePath("the path of a file"), func(s *Secure) *string { return &s.Key }).required(),
+	}, more...)
+	noun := "listen, certificate, key"
+	if len(more) > 0 {
+		noun += ", path"
+	}
+	return optional(object(noun, fields...))
+}
+
+// pathField is where questions are asked by HTTPS.
+func pathField() field[Secure] {
+	return key("path", "Path of the URL where questions are asked.", text("a path that begins with /, without a query", `^/[A-Za-z0-9._~/-]{0,200}$`), func(s *Secure) *string { return &s.Path }).or("/dns-query")
 }
 
 // rateLimitForm keeps nil where the key is not given.

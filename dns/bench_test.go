@@ -37,7 +37,7 @@ func TestCommonQuestionsDoNotAllocate(t *testing.T) {
 	for _, tc := range common {
 		t.Run(tc.name, func(t *testing.T) {
 			packet, stream := question(t, tc.ask)
-			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: stream, Now: noon}
+			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Over: over(stream), Now: noon}
 			if n := testing.AllocsPerRun(100, func() { room = worker.Respond(s, req, room[:0]) }); n > 0 {
 				t.Errorf("%v allocations", n)
 			}
@@ -62,7 +62,7 @@ func BenchmarkRespond(b *testing.B) {
 	for _, tc := range common {
 		b.Run(tc.name, func(b *testing.B) {
 			packet, stream := question(b, tc.ask)
-			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: stream, Now: noon}
+			req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Over: over(stream), Now: noon}
 			b.ReportAllocs()
 			before := processorTime(b)
 			for b.Loop() {
@@ -82,7 +82,7 @@ func BenchmarkLibrary(b *testing.B) {
 		b.Run(tc.name, func(b *testing.B) {
 			packet, stream := question(b, tc.ask)
 			m := new(mdns.Msg)
-			if err := m.Unpack(worker.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: stream, Now: noon}, nil)); err != nil {
+			if err := m.Unpack(worker.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Over: over(stream), Now: noon}, nil)); err != nil {
 				b.Fatal(err)
 			}
 			m.Compress = true

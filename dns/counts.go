@@ -37,8 +37,8 @@ func (c *Counts) tally() *tally {
 // tally is the counters of one worker. Only it writes them.
 type tally struct {
 	counts  *Counts
-	queries [2]atomic.Uint64 // UDP, TCP
-	silent  atomic.Uint64    // packets that got no answer
+	queries [transports]atomic.Uint64
+	silent  atomic.Uint64 // packets that got no answer
 	limited [spared + 1]atomic.Uint64
 	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64
 
@@ -46,21 +46,14 @@ type tally struct {
 	given given
 }
 
-func transport(stream bool) int {
-	if stream {
-		return 1
-	}
-	return 0
-}
-
-func (t *tally) dropped(stream bool) {
-	t.queries[transport(stream)].Add(1)
+func (t *tally) dropped(over Transport) {
+	t.queries[over].Add(1)
 	t.silent.Add(1)
 }
 
 func (t *tally) answered(l *lookup, f fate) {
-	a, stream := &l.answer, l.req.Stream
-	t.queries[transport(stream)].Add(1)
+	a := &l.answer
+	t.queries[l.req.Over].Add(1)
 	if f != sent {
 		t.limited[f].Add(1)
 	}
@@ -96,12 +89,15 @@ func (c *Counts) sum(counter func(*tally) *atomic.Uint64) (n uint64) {
 	return n
 }
 
-// Queries gives the packets that came in, over UDP and over TCP.
-func (c *Counts) Queries() (udp, tcp uint64) {
-	of := func(transport int) uint64 {
-		return c.sum(func(t *tally) *atomic.Uint64 { return &t.queries[transport] })
+// Queries gives the requests that came in, by transport.
+func (c *Counts) Queries() iter.Seq2[Transport, uint64] {
+	return func(yield func(Transport, uint64) bool) {
+		for over := range transports {
+			if !yield(over, c.sum(func(t *tally) *atomic.Uint64 { return &t.queries[over] })) {
+				return
+			}
+		}
 	}
-	return of(0), of(1)
 }
 
 // Silent gives the packets that got no answer, since they were no requests.

@@ -120,7 +120,7 @@ const (
 
 // judge says what becomes of the reply that is being made.
 func (l *limiter) judge(r *lookup, rule *config.RateLimit) fate {
-	if r.req.Stream || rule == nil {
+	if r.req.Over.stream() || rule == nil {
 		return sent
 	}
 	source := r.req.Source.Unmap().WithZone("")

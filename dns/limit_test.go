@@ -23,7 +23,7 @@ func flood(t *testing.T, r *dns.Responder, rule, words, source string, times int
 			ask = fmt.Sprintf(words, i)
 		}
 		packet, stream := question(t, ask)
-		reply := r.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr(source), Stream: stream, Now: now, Seed: uint64(i)}, nil)
+		reply := r.Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr(source), Over: over(stream), Now: now, Seed: uint64(i)}, nil)
 		m := new(mdns.Msg)
 		switch {
 		case len(reply) == 0:

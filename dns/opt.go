@@ -28,7 +28,7 @@ func (l *lookup) optionsOf() options {
 		o.nsid = l.responder.nsid(l.s)
 	}
 	o.cookie = l.q.cookie != nil && l.s.Policy().Cookies()
-	o.keepalive = l.q.keepalive && l.req.Stream
+	o.keepalive = l.q.keepalive && l.req.Over.keptAlive()
 	return o
 }
 
@@ -91,7 +91,7 @@ func (l *lookup) opt() {
 		b = option(b, dns.EDNS0EDE, size)
 		b = append(binary.BigEndian.AppendUint16(b, l.extended.code), l.extended.text...)
 	}
-	if l.q.padding && l.req.Secure {
+	if l.req.Over == QUIC || l.q.padding && l.req.Over.secure() { // RFC 9250 section 5.4 asks for it without being asked
 		b = l.pad(b)
 	}
 	binary.BigEndian.PutUint16(b[start-2:], uint16(len(b)-start))

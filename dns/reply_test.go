@@ -15,7 +15,7 @@ import (
 func checkReply(t *testing.T, s *steer.Snapshot, packet []byte, stream bool) {
 	t.Helper()
 	asked := bytes.Clone(packet)
-	reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Stream: stream, Now: noon}, nil)
+	reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Over: over(stream), Now: noon}, nil)
 	if !bytes.Equal(asked, packet) {
 		t.Error("the request was written to")
 	}

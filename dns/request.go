@@ -18,6 +18,10 @@ const (
 	maxTCPAnswer = 65535
 )
 
+// requestSize is how long a request can be: no query of ours comes near the size of an Ethernet frame. A longer one
+// is cut behind one octet more, and so malformed: nobody can have us keep it.
+const requestSize = 2048
+
 // Bits of the second 16 bits of a header.
 const (
 	flagQR     = 1 << 15
@@ -52,6 +56,9 @@ type query struct {
 	signed bool // by a TSIG record (RFC 8945)
 	spare  int  // octets to leave for the reply's own
 }
+
+// offendsQUIC tells whether a request has what none over QUIC may have (RFC 9250 section 4.3.3).
+func (q *query) offendsQUIC() bool { return q.id != 0 || q.keepalive }
 
 func (q *query) opcode() int { return int(q.flags&opcodeMask) >> 11 }
 

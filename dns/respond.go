@@ -17,8 +17,7 @@ import (
 type Request struct {
 	Packet []byte
 	Source netip.Addr
-	Stream bool // over TCP: the answer may be as long as it is
-	Secure bool // inside TLS: nobody else sees more of it than its length
+	Over   Transport
 	Now    time.Time
 	Seed   uint64 // the luck of the draw: a new random number for each request
 }
@@ -83,8 +82,8 @@ func (r *Responder) Worker() *Worker { return &Worker{responder: r, tally: r.Cou
 func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
 	rcode, ok := w.query.parse(req.Packet, &w.letters)
 	switch {
-	case !ok:
-		w.tally.dropped(req.Stream)
+	case !ok, req.Over == QUIC && w.query.offendsQUIC():
+		w.tally.dropped(req.Over)
 		return to
 	case w.query.signed && rcode == dns.RcodeSuccess:
 		return w.respondSigned(s, req, to)
@@ -99,7 +98,7 @@ func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) [
 	if q.edns {
 		l.options = l.optionsOf()
 	}
-	l.limit = q.limit(req.Stream) - q.spare
+	l.limit = q.limit(req.Over.stream()) - q.spare
 	l.w.begin(to, q, l.limit-l.optSize())
 	switch {
 	case q.opcode() != dns.OpcodeQuery:
@@ -158,12 +157,12 @@ func (l *lookup) resolve() {
 func (l *lookup) withhold() {
 	z, ours := l.s.Zone(l.q.name)
 	switch {
-	case l.q.rrtype == dns.TypeIXFR && !l.req.Stream && ours && z.Origin() == l.q.name &&
+	case l.q.rrtype == dns.TypeIXFR && !l.req.Over.transfers() && ours && z.Origin() == l.q.name &&
 		mayTransfer(l.s, z, l.req.Source, l.signature):
 		l.authoritative = true
 		l.w.at = answers
 		l.w.set(z, l.q.name, z.SOA(), z.SOA().TTL)
-	case l.q.rrtype == dns.TypeAXFR && !l.req.Stream:
+	case l.q.rrtype == dns.TypeAXFR && !l.req.Over.transfers():
 		l.rcode = dns.RcodeNotImplemented
 	case !ours || z.Origin() != l.q.name:
 		l.rcode = dns.RcodeNotAuth

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -22,33 +21,11 @@ type Server struct {
 	snapshot  func() *steer.Snapshot
 	log       *slog.Logger
 
-	mu          sync.Mutex      // held while sockets are opened and closed, which waits for no client
-	doors       map[where]*door // by what was asked for
-	certificate atomic.Pointer[Certificate]
-}
+	mu    sync.Mutex      // held while sockets are opened and closed, which waits for no client
+	doors map[where]*door // by what was asked for
 
-// Doors are the addresses that a server listens on.
-type Doors struct {
-	Plain       []netip.AddrPort // by UDP and TCP
-	TLS         []netip.AddrPort // by TCP with TLS inside (RFC 7858)
-	Certificate *Certificate     // for TLS
-}
-
-// where is a door, as it is asked for.
-type where struct {
-	address netip.AddrPort
-	secure  bool
-}
-
-func (d Doors) all() []where {
-	var all []where
-	for _, a := range d.Plain {
-		all = append(all, where{a, false})
-	}
-	for _, a := range d.TLS {
-		all = append(all, where{a, true})
-	}
-	return all
+	certificates [transports]atomic.Pointer[Certificate] // that are in force
+	httpPath     atomic.Pointer[string]                  // likewise
 }
 
 // NewServer makes a server without sockets. Every request is answered from the snapshot that is
@@ -58,12 +35,40 @@ func NewServer(r *Responder, latest func() *steer.Snapshot, log *slog.Logger) *S
 }
 
 // Listen makes the given doors the ones that are open. Those that are open already are not touched, others are
-// closed. On an error nothing has changed, and nobody was answered at a new one.
+// closed. On an error nothing has changed, and nobody was answered at a new one; it joins a [ListenError] for each address that
+// cannot be had.
 func (s *Server) Listen(doors Doors) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wanted := doors.all()
-	opened := map[where]*door{}
+	opened, err := s.openAll(wanted)
+	if err != nil {
+		return err
+	}
+	for over, secret := range doors.secrets() {
+		if secret != nil { // else the last is good until its doors are closed
+			s.certificates[over].Store(secret)
+		}
+	}
+	s.httpPath.Store(&doors.HTTPS.Path)
+	for w, d := range s.doors {
+		if !slices.Contains(wanted, w) {
+			d.close()
+			delete(s.doors, w)
+			s.log.Info("address no longer served", "address", d.address, "transport", w.over.door())
+		}
+	}
+	for w, d := range opened {
+		s.doors[w] = d
+		d.serve()
+		s.log.Info("address served", "address", d.address, "transport", w.over.door())
+	}
+	return nil
+}
+
+// openAll opens the doors that are not open yet, all or none. The caller holds mu.
+func (s *Server) openAll(wanted []where) (opened map[where]*door, err error) {
+	opened = map[where]*door{}
 	var errs []error
 	for _, w := range wanted {
 		if s.doors[w] != nil || opened[w] != nil {
@@ -71,33 +76,29 @@ func (s *Server) Listen(doors Doors) error {
 		}
 		d, err := s.open(w)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("listen on %s: %w", w.address, err))
+			errs = append(errs, s.refusal(w, err))
 			continue
 		}
 		opened[w] = d
 	}
-	if len(errs) > 0 {
-		for _, d := range opened {
-			d.close()
+	if len(errs) == 0 {
+		return opened, nil
+	}
+	for _, d := range opened {
+		d.close()
+	}
+	return nil, errors.Join(errs...)
+}
+
+// refusal tells why a door cannot be opened. The caller holds mu.
+func (s *Server) refusal(w where, cause error) *ListenError {
+	e := &ListenError{Over: w.over, Address: w.address, Cause: cause}
+	for other, d := range s.doors {
+		if w.clashes(other) {
+			e.Held = d.address
 		}
-		return errors.Join(errs...)
 	}
-	if doors.Certificate != nil { // else the last is good until its doors are closed
-		s.certificate.Store(doors.Certificate)
-	}
-	for w, d := range s.doors {
-		if !slices.Contains(wanted, w) {
-			d.close()
-			delete(s.doors, w)
-			s.log.Info("address no longer served", "address", d.address, "tls", w.secure)
-		}
-	}
-	for w, d := range opened {
-		s.doors[w] = d
-		d.serve()
-		s.log.Info("address served", "address", d.address, "tls", w.secure)
-	}
-	return nil
+	return e
 }
 
 // Addresses gives the addresses that are served, with the port that was found where 0 was asked for.
@@ -115,71 +116,84 @@ func (s *Server) Addresses() []netip.AddrPort {
 // Close ends every socket, and returns when the last request has been answered.
 func (s *Server) Close() error { return s.Listen(Doors{}) }
 
-// door is one address that is served: its sockets and the goroutines that read from them.
-type door struct {
-	address netip.AddrPort
-	cancel  context.CancelFunc
-	closers []func() error
-	serving []func() // each reads from one socket until that is closed
-	readers sync.WaitGroup
-}
-
-// serve begins to answer.
-func (d *door) serve() {
-	for _, read := range d.serving {
-		d.readers.Go(read)
-	}
-}
-
-func (d *door) close() {
-	d.cancel()
-	for _, c := range d.closers {
-		_ = c() // the goroutine that reads there learns of it
-	}
-	d.readers.Wait()
-}
-
 // open makes the sockets of one door, all or none. Nobody reads from them yet.
 func (s *Server) open(w where) (*door, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &door{cancel: cancel}
-	var packets []*net.UDPConn
-	var listener net.Listener
 	var err error
-	if w.secure {
-		listener, err = bindTCP(ctx, w.address)
-	} else {
-		packets, listener, err = bind(ctx, w.address)
+	switch w.over {
+	case QUIC:
+		err = s.openQUIC(ctx, d, w)
+	case UDP:
+		err = s.openPlain(ctx, d, w)
+	default:
+		err = s.openStream(ctx, d, w)
 	}
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	d.address = listener.Addr().(*net.TCPAddr).AddrPort()
-	d.address = netip.AddrPortFrom(w.address.Addr(), d.address.Port())
-	for _, conn := range packets {
-		d.closers = append(d.closers, conn.Close)
-		d.serving = append(d.serving, func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
-	}
-	if w.secure {
-		listener = tls.NewListener(listener, s.secure())
-	}
-	d.closers = append(d.closers, listener.Close)
-	d.serving = append(d.serving, func() { s.serveTCP(ctx, listener, w.secure) })
+	d.address = netip.AddrPortFrom(w.address.Addr(), d.address.Port()) // without what the kernel knows an IPv4 address by
 	return d, nil
 }
 
-// secure is how TLS is spoken: by the certificate that is in force when a client comes.
-func (s *Server) secure() *tls.Config {
-	return &tls.Config{
+// openPlain opens a door for UDP and TCP.
+func (s *Server) openPlain(ctx context.Context, d *door, w where) error {
+	packets, listener, err := bind(ctx, w.address)
+	if err != nil {
+		return err
+	}
+	for _, conn := range packets {
+		d.add(conn, func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
+	}
+	d.address = listener.Addr().(*net.TCPAddr).AddrPort()
+	d.add(listener, func() { s.serveTCP(ctx, listener, nil) })
+	return nil
+}
+
+// openStream opens a door for a transport inside TLS on TCP.
+func (s *Server) openStream(ctx context.Context, d *door, w where) error {
+	listener, err := bindTCP(ctx, w.address)
+	if err != nil {
+		return err
+	}
+	d.address = listener.Addr().(*net.TCPAddr).AddrPort()
+	d.add(listener, func() {
+		if w.over == HTTPS {
+			s.serveHTTPS(ctx, listener)
+			return
+		}
+		s.serveTCP(ctx, listener, s.secure(TLS))
+	})
+	return nil
+}
+
+// openQUIC opens a door for QUIC, which is on UDP.
+func (s *Server) openQUIC(ctx context.Context, d *door, w where) error {
+	socket, err := bindQUIC(ctx, w.address)
+	if err != nil {
+		return err
+	}
+	d.address = socket.LocalAddr().(*net.UDPAddr).AddrPort()
+	d.serving = append(d.serving, func() { s.serveQUIC(ctx, socket) })
+	d.last = append(d.last, socket.Close) // not before clients are told of the end
+	return nil
+}
+
+// secure is how TLS is spoken for a transport: by the certificate that is in force when a client comes.
+func (s *Server) secure(over Transport) *tls.Config {
+	config := &tls.Config{
 		MinVersion: tls.VersionTLS12,
-		NextProtos: []string{"dot"}, // RFC 7858 section 3.1
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			c := s.certificate.Load()
+			c := s.certificates[over].Load()
 			if c == nil {
 				return nil, errors.New("no certificate to show")
 			}
 			return c.current(time.Now()), nil
 		},
 	}
+	if over == TLS {
+		config.NextProtos = []string{"dot"} // RFC 7858 section 3.1
+	}
+	return config
 }

@@ -67,6 +67,20 @@ func bindTCP(ctx context.Context, a netip.AddrPort) (net.Listener, error) {
 	return plain.Listen(ctx, network, a.String())
 }
 
+// bindQUIC opens a UDP socket that is shared with nobody: each packet of a connection must come to whom has it.
+func bindQUIC(ctx context.Context, a netip.AddrPort) (*net.UDPConn, error) {
+	network := "udp4"
+	if a.Addr().Is6() {
+		network = "udp6"
+	}
+	var plain net.ListenConfig
+	conn, err := plain.ListenPacket(ctx, network, a.String())
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UDPConn), nil
+}
+
 // bindUDP opens one socket for each core. Sockets that share a port would also share it with
 // another server of the same user, and each get a part of its questions; so it looks first whether
 // anybody is there.

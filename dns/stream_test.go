@@ -76,7 +76,7 @@ func FuzzConnection(f *testing.F) {
 		}
 		asked := unframed(stream)
 		for i, message := range asked {
-			reply := responder.Respond(s, dns.Request{Packet: message, Source: netip.MustParseAddr("127.0.0.1"), Stream: true, Now: time.Now()}, nil)
+			reply := responder.Respond(s, dns.Request{Packet: message, Source: netip.MustParseAddr("127.0.0.1"), Over: dns.TCP, Now: time.Now()}, nil)
 			if len(got) < 2 && err != nil {
 				return // the connection was reset, for more was sent than was wanted: what was under way is lost
 			}

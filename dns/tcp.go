@@ -5,11 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -20,33 +18,20 @@ const (
 	tcpIdle = 10 * time.Second
 	// tcpWrite is how long a client may take to accept an answer.
 	tcpWrite = 5 * time.Second
-	// acceptRetry is how long no connection is taken after one could not be.
-	acceptRetry = 10 * time.Millisecond
 )
 
-// serveTCP answers on every connection that comes in, until the listener is closed.
-func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure bool) {
-	open := newCrowd(tcpConnections, tcpPerSource)
+// serveTCP answers on every connection that comes in, until the listener is closed. Where there is a config, TLS is
+// spoken inside.
+func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure *tls.Config) {
+	h := &hall{Listener: l, ctx: ctx, open: newCrowd(tcpConnections, tcpPerSource)}
 	var connections sync.WaitGroup
 	defer connections.Wait()
 	for {
-		conn, err := l.Accept()
+		conn, err := h.Accept()
 		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(acceptRetry): // out of descriptors, most likely: some will come free
-			}
-			continue
+			return
 		}
-		source := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()
-		guest := open.enter(source, time.Now(), func() { hangUp(conn) })
-		connections.Go(func() {
-			defer open.leave(guest)
-			s.serveConn(ctx, conn, source, guest, secure)
-		})
+		connections.Go(func() { s.serveConn(ctx, conn.(*visitor), secure) })
 	}
 }
 
@@ -61,10 +46,9 @@ const (
 // 6.2.1.1), by one system call.
 type connection struct {
 	server  *Server
-	conn    net.Conn
-	guest   *guest
-	source  netip.Addr
-	secure  bool // TLS is spoken inside
+	conn    net.Conn // of the visitor, or TLS on it
+	visitor *visitor
+	over    Transport
 	reader  *bufio.Reader
 	packet  []byte // the request that is being answered
 	replies []byte // that are to be sent, each behind its length
@@ -72,23 +56,18 @@ type connection struct {
 
 // serveConn answers the requests of one connection in the order in which they come, until the client closes it,
 // falls silent or sends what is no request.
-func (s *Server) serveConn(ctx context.Context, conn net.Conn, source netip.Addr, guest *guest, secure bool) {
-	stop := context.AfterFunc(ctx, func() { hangUp(conn) })
+func (s *Server) serveConn(ctx context.Context, v *visitor, secure *tls.Config) {
+	stop := context.AfterFunc(ctx, v.hangUp)
 	defer stop()
-	defer conn.Close()
-	c := &connection{server: s, conn: conn, source: source, guest: guest, secure: secure, reader: bufio.NewReaderSize(conn, tcpBuffer)}
+	c := &connection{server: s, conn: v, visitor: v, over: TCP}
+	if secure != nil {
+		c.conn, c.over = tls.Server(v, secure), TLS
+	}
+	defer c.conn.Close()
+	c.reader = bufio.NewReaderSize(c.conn, tcpBuffer)
 	for c.next() && c.answer() {
 	}
 	_ = c.flush() // what was asked before the client closed its side
-}
-
-// hangUp closes a connection at once. What is inside TLS is not told so: a client that reads nothing would keep
-// us waiting for that.
-func hangUp(conn net.Conn) {
-	if inside, ok := conn.(*tls.Conn); ok {
-		conn = inside.NetConn()
-	}
-	_ = conn.Close()
 }
 
 // next reads the next request. It sends what there is before it waits for one, for which it keeps no large
@@ -126,8 +105,8 @@ func (c *connection) whole() bool {
 // answer answers the request that was read. It gives false for what is none, and when the client is gone.
 func (c *connection) answer() (ok bool) {
 	snapshot, now := c.server.snapshot(), time.Now()
-	c.guest.heardAt(now)
-	req := Request{Packet: c.packet, Source: c.source, Stream: true, Secure: c.secure, Now: now, Seed: rand.Uint64()}
+	c.visitor.guest.heardAt(now)
+	req := Request{Packet: c.packet, Source: c.visitor.source, Over: c.over, Now: now, Seed: rand.Uint64()}
 	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
 		for message := range messages {
 			if len(message) == 0 {
@@ -165,14 +144,16 @@ func (c *connection) flush() error {
 }
 
 // readMessage reads one message behind its length of two octets (RFC 1035 section 4.2.2), into the
-// buffer, which grows only as the octets come: a great length is quickly claimed.
+// buffer, which grows only as the octets come: a great length is quickly claimed. Of one that is longer than a request
+// can be the rest is thrown away.
 func readMessage(r io.Reader, buffer []byte) ([]byte, error) {
 	const step = 512
 	var length [2]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
 		return nil, err
 	}
-	n := int(binary.BigEndian.Uint16(length[:]))
+	whole := int(binary.BigEndian.Uint16(length[:]))
+	n := min(whole, requestSize+1)
 	buffer = buffer[:0]
 	for len(buffer) < n {
 		at := len(buffer)
@@ -181,6 +162,9 @@ func readMessage(r io.Reader, buffer []byte) ([]byte, error) {
 		if _, err := io.ReadFull(r, buffer[at:]); err != nil {
 			return nil, err
 		}
+	}
+	if _, err := io.CopyN(io.Discard, r, int64(whole-n)); err != nil {
+		return nil, err
 	}
 	return buffer, nil
 }

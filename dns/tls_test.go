@@ -66,7 +66,7 @@ func serveTLS(t *testing.T) (address string) {
 			t.Error(err)
 		}
 	})
-	if err := server.Listen(dns.Doors{TLS: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}, Certificate: certificate}); err != nil {
+	if err := server.Listen(dns.Doors{TLS: dns.Secure{Listen: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}, Certificate: certificate}}); err != nil {
 		t.Fatal(err)
 	}
 	return server.Addresses()[0].String()
@@ -93,6 +93,7 @@ func TestAnswersInsideTLS(t *testing.T) {
 func TestPadsInsideTLSAlone(t *testing.T) {
 	m := new(mdns.Msg)
 	m.SetQuestion("www.ok.test.", mdns.TypeA)
+	m.Id = 0 // as QUIC wants it
 	m.SetEdns0(1232, false)
 	m.IsEdns0().Option = []mdns.EDNS0{&mdns.EDNS0_PADDING{Padding: make([]byte, 40)}}
 	packet, err := m.Pack()
@@ -100,10 +101,10 @@ func TestPadsInsideTLSAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := snapshot(t)
-	for secure, want := range map[bool]int{true: 468, false: 56} {
-		reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Stream: true, Secure: secure, Now: noon}, nil)
+	for over, want := range map[dns.Transport]int{dns.TCP: 56, dns.TLS: 468, dns.HTTPS: 468, dns.QUIC: 468} {
+		reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Over: over, Now: noon}, nil)
 		if len(reply) != want || new(mdns.Msg).Unpack(reply) != nil {
-			t.Errorf("secure %v: %d octets, want %d: %x", secure, len(reply), want, reply)
+			t.Errorf("over %v: %d octets, want %d: %x", over, len(reply), want, reply)
 		}
 	}
 }

@@ -27,7 +27,10 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 	var letters [zone.MaxName]byte
 	q := new(query)
 	rcode, ok := q.parse(req.Packet, &letters)
-	if !ok || rcode != dns.RcodeSuccess || q.class != dns.ClassINET || q.rrtype != dns.TypeAXFR && q.rrtype != dns.TypeIXFR {
+	if !ok || !req.Over.transfers() || req.Over == QUIC && q.offendsQUIC() {
+		return nil
+	}
+	if rcode != dns.RcodeSuccess || q.class != dns.ClassINET || q.rrtype != dns.TypeAXFR && q.rrtype != dns.TypeIXFR {
 		return nil
 	}
 	z, ours := s.Zone(q.name)
@@ -136,6 +139,7 @@ func (t *transfer) service(node *zone.Node) []dns.RR {
 	for _, rrtype := range serviceTypes {
 		ask := new(dns.Msg)
 		ask.SetQuestion(node.Name().String(), rrtype)
+		ask.Id = 0 // as any transport takes it
 		packet, err := ask.Pack()
 		if err != nil {
 			continue

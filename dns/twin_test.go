@@ -333,7 +333,7 @@ func equalsTwin(t testing.TB) func(*rapid.T) {
 		}
 		want := w.reply(asked, limit)
 		got := new(mdns.Msg)
-		reply := responder.Respond(s, dns.Request{Packet: packet, Source: source, Stream: stream, Now: noon, Seed: w.seed}, nil)
+		reply := responder.Respond(s, dns.Request{Packet: packet, Source: source, Over: over(stream), Now: noon, Seed: w.seed}, nil)
 		if err := got.Unpack(reply); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}

@@ -20,10 +20,6 @@ import (
 // have to wait for.
 const batchSize = 32
 
-// requestSize is how long a request can be: no query of ours comes near the size of an Ethernet frame, and a
-// longer one is cut, and so malformed.
-const requestSize = 2048
-
 // message is the kernel's struct mmsghdr.
 type message struct {
 	header unix.Msghdr
@@ -39,7 +35,7 @@ type batch struct {
 	inAt     [batchSize]unix.Iovec
 	outAt    [batchSize]unix.Iovec
 	from     [batchSize]unix.RawSockaddrInet6 // large enough for both families
-	requests [batchSize][requestSize]byte
+	requests [batchSize][requestSize + 1]byte
 	replies  [batchSize][]byte
 	controls [batchSize][controlSize]byte
 
@@ -113,7 +109,7 @@ func (b *batch) prepare(wildcard bool) {
 	for i := range batchSize {
 		b.replies[i] = make([]byte, 0, maxUDPAnswer)
 		b.inAt[i].Base = &b.requests[i][0]
-		b.inAt[i].SetLen(requestSize)
+		b.inAt[i].SetLen(requestSize + 1)
 		h := &b.in[i].header
 		h.Name = (*byte)(unsafe.Pointer(&b.from[i]))
 		h.Iov, h.Iovlen = &b.inAt[i], 1

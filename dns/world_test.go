@@ -172,11 +172,19 @@ func question(t fataler, words string) (packet []byte, stream bool) {
 	return packet, stream
 }
 
+// over is the transport of a question: TCP, or UDP.
+func over(stream bool) dns.Transport {
+	if stream {
+		return dns.TCP
+	}
+	return dns.UDP
+}
+
 // ask gives the reply in a few lines: the header, then each record without what is the same in all.
 func ask(t testing.TB, s *steer.Snapshot, source string, packet []byte, stream bool) string {
 	t.Helper()
 	reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{
-		Packet: packet, Source: netip.MustParseAddr(source), Stream: stream, Now: noon, Seed: 0,
+		Packet: packet, Source: netip.MustParseAddr(source), Over: over(stream), Now: noon, Seed: 0,
 	}, nil)
 	if reply == nil {
 		return "silence\n"

@@ -273,7 +273,7 @@ func (d *daemon) listen() error {
 		return err
 	}
 	if err := d.server.Listen(doors); err != nil {
-		return located(now.config, "server.listen", err)
+		return unheard(now.config, err)
 	}
 	now.open = true
 	d.latest.Store(&now)

@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"gslb/config"
@@ -14,15 +16,70 @@ import (
 // doors gives what DNS is served on, and reads the certificate for it.
 func (d *daemon) doors(cfg *config.Config) (dns.Doors, error) {
 	doors := dns.Doors{Plain: d.listenOn(cfg)}
-	if cfg.Server.TLS == nil {
-		return doors, nil
+	for path, s := range secured(cfg) {
+		certificate, err := dns.LoadCertificate(s.Certificate, s.Key, d.log)
+		if err != nil {
+			return doors, located(cfg, path+".certificate", err)
+		}
+		secure := dns.Secure{Listen: s.Listen, Certificate: certificate}
+		switch s {
+		case cfg.Server.TLS:
+			doors.TLS = secure
+		case cfg.Server.HTTPS:
+			doors.HTTPS = dns.HTTP{Secure: secure, Path: s.Path}
+		case cfg.Server.QUIC:
+			doors.QUIC = secure
+		}
 	}
-	certificate, err := dns.LoadCertificate(cfg.Server.TLS.Certificate, cfg.Server.TLS.Key, d.log)
-	if err != nil {
-		return doors, located(cfg, "server.tls.certificate", err)
-	}
-	doors.TLS, doors.Certificate = cfg.Server.TLS.Listen, certificate
 	return doors, nil
+}
+
+// secured gives the transports that nobody listens in on, those that are spoken, with the paths of their keys.
+func secured(cfg *config.Config) iter.Seq2[string, *config.Secure] {
+	return func(yield func(string, *config.Secure) bool) {
+		for _, t := range [...]struct {
+			path   string
+			secure *config.Secure
+		}{{"server.tls", cfg.Server.TLS}, {"server.https", cfg.Server.HTTPS}, {"server.quic", cfg.Server.QUIC}} {
+			if t.secure != nil && !yield(t.path, t.secure) {
+				return
+			}
+		}
+	}
+}
+
+// unheard tells, for each address that cannot be listened on, with the place in the files that asks for it, what hinders.
+func unheard(cfg *config.Config, err error) error {
+	var errs []error
+	for _, e := range apart(err) {
+		var refused *dns.ListenError
+		if !errors.As(e, &refused) {
+			errs = append(errs, located(cfg, "server.listen", e))
+			continue
+		}
+		path, addresses := "server.listen", cfg.Server.Listen
+		for key, s := range secured(cfg) {
+			if key == "server."+refused.Over.String() {
+				path, addresses = key+".listen", s.Listen
+			}
+		}
+		if at := slices.Index(addresses, refused.Address); at >= 0 && cfg.At(path) != (config.Pos{}) {
+			path = fmt.Sprintf("%s[%d]", path, at)
+		}
+		if refused.Held.IsValid() {
+			e = fmt.Errorf("%s cannot take over from %s while the server runs: restart it", refused.Address, refused.Held)
+		}
+		errs = append(errs, located(cfg, path, e))
+	}
+	return errors.Join(errs...)
+}
+
+// apart gives the errors that were joined.
+func apart(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
 }
 
 // listenOn gives the addresses that DNS is served on by UDP and TCP. What the operator names is served or is an error.
@@ -36,19 +93,6 @@ func (d *daemon) listenOn(cfg *config.Config) []netip.AddrPort {
 		d.log.Warn("default address not served: this machine does not have it", "address", a)
 	}
 	return had
-}
-
-// hindered says why addresses cannot be listened on beside those that are served now, where that is all
-// that hinders: the old ones stay until the new ones are open.
-func (d *daemon) hindered(cfg *config.Config, err error) error {
-	for _, a := range cfg.Server.Listen {
-		for _, held := range d.server.Addresses() {
-			if a != held && config.Overlap(a, held) {
-				return fmt.Errorf("%s cannot take over from %s while the server runs: restart it", a, held)
-			}
-		}
-	}
-	return err
 }
 
 // parted tells the addresses that a machine has from those that it lacks. One that has none of them

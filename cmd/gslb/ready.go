@@ -32,9 +32,9 @@ func ready(cfg *config.Config, policy *steer.Policy) []error {
 			}
 		}
 	}
-	if t := cfg.Server.TLS; t != nil {
-		if _, err := dns.LoadCertificate(t.Certificate, t.Key, slog.New(slog.DiscardHandler)); err != nil {
-			errs = append(errs, located(cfg, "server.tls.certificate", err))
+	for path, s := range secured(cfg) {
+		if _, err := dns.LoadCertificate(s.Certificate, s.Key, slog.New(slog.DiscardHandler)); err != nil {
+			errs = append(errs, located(cfg, path+".certificate", err))
 		}
 	}
 	return errs

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -34,6 +35,10 @@ that has problems changes nothing. The DNS sockets open when every check has had
 
 // serve runs a server until ctx ends. The problems of its configuration are written one a line.
 func serve(ctx context.Context, file string, log *slog.Logger, complaints io.Writer) error {
+	// Where QUIC's sockets get less memory than its library wants, it would say so past our log.
+	if err := os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true"); err != nil {
+		return err
+	}
 	d, problems, err := newDaemon(file, log)
 	for _, p := range mistakes(problems) {
 		fmt.Fprintln(complaints, p)

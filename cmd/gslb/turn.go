@@ -85,7 +85,7 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 			return err
 		}
 		if err := d.server.Listen(doors); err != nil {
-			return located(cfg, "server.listen", d.hindered(cfg, err))
+			return unheard(cfg, err)
 		}
 	}
 	useWorld()

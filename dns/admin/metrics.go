@@ -107,9 +107,9 @@ func (c *collector) server(s scrape, f families) {
 }
 
 func (c *collector) counts(s scrape, f families) {
-	udp, tcp := c.Counts.Queries()
-	s.tell(f.queries, float64(udp), "udp")
-	s.tell(f.queries, float64(tcp), "tcp")
+	for over, n := range c.Counts.Queries() {
+		s.tell(f.queries, float64(n), over.String())
+	}
 	s.tell(f.silent, float64(c.Counts.Silent()))
 	for rcode, n := range c.Counts.Rcodes() {
 		s.tell(f.answers, float64(n), rcode)

@@ -22,7 +22,7 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Respond(w.deps.Snapshot(), dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now}, nil)
-	r.Respond(w.deps.Snapshot(), dns.Request{Packet: []byte("nonsense"), Source: netip.MustParseAddr("203.0.113.7"), Stream: true, Now: now}, nil)
+	r.Respond(w.deps.Snapshot(), dns.Request{Packet: []byte("nonsense"), Source: netip.MustParseAddr("203.0.113.7"), Over: dns.TCP, Now: now}, nil)
 	w.server.Config.Failures = 2
 
 	code, body := w.get("/metrics")

@@ -23,7 +23,7 @@ type question struct {
 	class   uint16
 	from    netip.Prefix // where the packet comes from: a random address of it
 	subnet  netip.Prefix // client subnet; the zero Prefix: none
-	stream  bool
+	over    dns.Transport
 	times   int
 	ordered bool
 	bytes   bool
@@ -113,7 +113,7 @@ func (q *question) option(words []string) (n int, err error) {
 		}
 		return 2, err
 	case word == "tcp":
-		q.stream = true
+		q.over = dns.TCP
 	case word == "ordered":
 		q.ordered = true
 	case word == "bytes":
@@ -153,7 +153,7 @@ func (w *world) exchange(q question) (*wire.Msg, error) {
 		return nil, fmt.Errorf("pack the question: %w", err)
 	}
 	reply := w.server.responder.Respond(w.server.publisher.Latest(), dns.Request{
-		Packet: packet, Source: draw(q.from, w.luck), Stream: q.stream, Now: w.now, Seed: w.luck.Uint64(),
+		Packet: packet, Source: draw(q.from, w.luck), Over: q.over, Now: w.now, Seed: w.luck.Uint64(),
 	}, nil)
 	if reply == nil {
 		return nil, errors.New("the server says nothing")

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	wire "github.com/miekg/dns"
+
+	"gslb/dns"
 )
 
 // describe puts an answer into one line: each RRset with its TTL, or what is said instead of data;
@@ -104,7 +106,7 @@ func readExplain(words []string) (q question, err error) {
 		return q, errors.New("is said as: explain NAME for NETWORK from SOURCE")
 	}
 	home := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	q = question{name: wire.Fqdn(words[1]), rrtype: wire.TypeTXT, class: wire.ClassCHAOS, stream: true, from: netip.PrefixFrom(home, 32)}
+	q = question{name: wire.Fqdn(words[1]), rrtype: wire.TypeTXT, class: wire.ClassCHAOS, over: dns.TCP, from: netip.PrefixFrom(home, 32)}
 	for words = words[2:]; len(words) > 0; words = words[2:] {
 		p, err := network(words[1])
 		switch {
