@@ -123,6 +123,7 @@ type Check struct {
 	Body         string // a text that the body must hold; empty: any body
 	BodyRegex    string // an expression that must match in it
 	Redirects    int    // that are followed
+	KeepAlive    bool   // the connection is kept for the next probe
 
 	// tcp
 	Send, Expect, ExpectRegex string

@@ -9,8 +9,8 @@ import (
 // kindFields are the kinds of check, of which each check has one.
 func kindFields() []field[Check] {
 	return []field[Check]{
-		kind(CheckHTTP, "An HTTP request on a new connection.", requestFields("80")...),
-		kind(CheckHTTPS, "An HTTPS request on a new connection.", append(append(requestFields("443"),
+		kind(CheckHTTP, "An HTTP request, on a new connection unless keepalive is set.", requestFields("80")...),
+		kind(CheckHTTPS, "An HTTPS request, on a new connection unless keepalive is set.", append(append(requestFields("443"),
 			key("server_name", "Server name for TLS, where it is not that of host.", hostName(), func(c *Check) *string { return &c.TLS.ServerName })),
 			trustFields()...)...),
 		kind(CheckTCP, "A TCP connection, and what is said on it.", conversationFields()...),
@@ -50,6 +50,8 @@ func requestFields(ownPort string) []field[Check] {
 		key("body_regex", "An expression (RE2) that must match in the first 64 KB of the body.", expression(), func(c *Check) *string { return &c.BodyRegex }),
 		key("redirects", "How many redirects are followed, at the same address and for the same host; 0: their status is judged.",
 			number[int](0, 10), func(c *Check) *int { return &c.Redirects }).or("0"),
+		key("keepalive", "Whether the connection is kept for the next probe, for 10 minutes at most; then the answer is read to its end.",
+			boolean(), func(c *Check) *bool { return &c.KeepAlive }).or("false"),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -58,10 +59,11 @@ const strays = 8
 
 // datagram asks over UDP.
 func (d DNS) datagram(ctx context.Context, at netip.Addr, question *dns.Msg, packed []byte) (*dns.Msg, error) {
-	conn, err := dial(ctx, "udp", at, d.Port)
+	socket, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, d.Port)))
 	if err != nil {
 		return nil, err
 	}
+	conn := bound(ctx, socket)
 	defer conn.Close()
 	if _, err := conn.Write(packed); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (d DNS) datagram(ctx context.Context, at netip.Addr, question *dns.Msg, pac
 
 // stream asks over TCP (RFC 7766).
 func (d DNS) stream(ctx context.Context, at netip.Addr, question *dns.Msg, packed []byte) (*dns.Msg, error) {
-	conn, err := dial(ctx, "tcp", at, d.Port)
+	conn, err := dial(ctx, at, d.Port)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -38,7 +39,7 @@ func (g GRPC) tell(add func(field, value string)) {
 // the whole protocol would keep connections, look up names and try again, none of which a
 // probe may do.
 func (g GRPC) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	conn, err := dial(ctx, "tcp", at, g.Port)
+	conn, err := dial(ctx, at, g.Port)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,12 @@ func (g GRPC) call(ctx context.Context, at netip.Addr, conn net.Conn) error {
 		return fault("the host of the check is not one")
 	}
 	request.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {userAgent}}
-	transport := over(conn)
+	line := &candid{Conn: conn}
+	transport := over(line)
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(request)
 	if err != nil {
-		return callFault(err)
+		return line.fault(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -82,7 +84,7 @@ func (g GRPC) call(ctx context.Context, at netip.Addr, conn net.Conn) error {
 	message, err := io.ReadAll(io.LimitReader(response.Body, messageMax+1))
 	switch {
 	case err != nil:
-		return callFault(err)
+		return line.fault(err)
 	case len(message) > messageMax:
 		return fault("bad response: message over 4 KB")
 	}
@@ -116,8 +118,43 @@ func over(conn net.Conn) *http.Transport {
 	return t
 }
 
-// callFault gives an error of the exchange its cause; what the network did is left to cause.
-func callFault(err error) error {
+// candid is a connection that first says what the endpoint said, and then that it listens no more. A server that does
+// not speak HTTP/2 says so and closes while frames are still on their way to it; whether the transport meets
+// with the words or with the reset first would be a matter of luck.
+type candid struct {
+	net.Conn
+
+	mu       sync.Mutex
+	unheeded error // of the first write that failed
+	heard    bool  // the endpoint said something
+	ended    error // of the reads
+}
+
+// Write writes. That it fails is told by the reads.
+func (c *candid) Write(p []byte) (int, error) {
+	if _, err := c.Conn.Write(p); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.unheeded = cmp.Or(c.unheeded, err)
+	}
+	return len(p), nil
+}
+
+// Read reads.
+func (c *candid) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == io.EOF {
+		err = cmp.Or(c.unheeded, err)
+	}
+	c.heard = c.heard || n > 0
+	c.ended = cmp.Or(c.ended, err)
+	return n, err
+}
+
+// fault gives an error of the exchange its cause; what the network did is left to cause.
+func (c *candid) fault(err error) error {
 	var (
 		known   fault
 		errno   syscall.Errno
@@ -125,6 +162,11 @@ func callFault(err error) error {
 	)
 	if errors.As(err, &known) || errors.As(err, &errno) || errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.heard && c.ended != nil {
+		return c.ended // the transport may only say that the connection is of no use
 	}
 	return fault("bad response: not HTTP/2")
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -143,4 +144,25 @@ func FuzzCall(f *testing.F) {
 			t.Errorf("cause %q", err)
 		}
 	})
+}
+
+// deaf is a connection to an endpoint that said something and listens no more.
+type deaf struct {
+	net.Conn
+	said *strings.Reader
+}
+
+func (d deaf) Write([]byte) (int, error)  { return 0, syscall.ECONNRESET }
+func (d deaf) Read(p []byte) (int, error) { return d.said.Read(p) }
+func (d deaf) Close() error               { return nil }
+
+// TestWordsBeforeAReset: an endpoint that says what it is and resets is told by its words, and without any by
+// the reset.
+func TestWordsBeforeAReset(t *testing.T) {
+	for said, want := range map[string]string{"HTTP/1.1 400 Bad Request\r\n\r\n": "bad response: not HTTP/2", "": "connection reset"} {
+		err := GRPC{Port: 80}.call(t.Context(), loopback, deaf{said: strings.NewReader(said)})
+		if got := cause(err, Check{}); got != want {
+			t.Errorf("after %q: cause %q, want %q", said, got, want)
+		}
+	}
 }

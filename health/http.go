@@ -1,17 +1,17 @@
 package health
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 const (
@@ -32,6 +32,7 @@ type HTTP struct {
 	Status    StatusSet // the codes that are a success; the zero value: none is
 	Header    List      // fields that are added to the request, as "Name: value"
 	Redirects int       // that are followed, to the same address and host; 0: their status is judged
+	Keep      bool      // the connection for the next probe
 }
 
 // String is the word of the config.
@@ -54,14 +55,16 @@ func (h HTTP) tell(add func(field, value string)) {
 		add("header", field)
 	}
 	add("redirects", number(h.Redirects))
+	add("keepalive", truth(h.Keep))
 	h.Trust.tell(add)
 }
 
 // ask gets the page, and follows as many redirects as the check allows. All of them are asked of the
 // probed address: it is this endpoint that is judged, and not where it sends its visitors.
 func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
+	e := errand{h, at}
 	for left := h.Redirects; ; left-- {
-		location, err := h.page(ctx, o, at)
+		location, err := h.page(ctx, o, e)
 		if err != nil || location == "" {
 			return err
 		}
@@ -74,74 +77,79 @@ func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
 	}
 }
 
-// page asks for one page, and judges it unless it is a redirect to be followed.
-func (h HTTP) page(ctx context.Context, o *Outside, at netip.Addr) (location string, err error) {
-	conn, err := dial(ctx, "tcp", at, h.Port)
+// page asks for one page, and judges it unless it is a redirect to be followed. It is asked for on the connection
+// that was kept of the errand, where one was. What has become of that meanwhile says nothing of the endpoint: then
+// a new one is opened, once.
+func (h *HTTP) page(ctx context.Context, o *Outside, e errand) (location string, err error) {
+	if h.Keep {
+		location, err := h.again(ctx, o, e)
+		if err != errStale {
+			return location, err
+		}
+	}
+	c, err := h.open(ctx, o, e.at)
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close()
-	if !h.TLS {
-		return h.exchange(conn, o, at)
-	}
-	// Only HTTP/1.1 is offered: it is what every server speaks, and what the bounds are made for.
-	secure, err := o.handshake(conn, h.Trust, serverName(at, h.Host), "http/1.1")
-	if err != nil {
-		return "", err
-	}
-	defer secure.Close()
-	return h.exchange(secure, o, at)
+	return h.exchange(ctx, c, o, e)
 }
 
-// exchange sends one HTTP/1.1 request over the connection and judges the answer, or gives where it
-// redirects to.
-func (h HTTP) exchange(conn io.ReadWriter, o *Outside, at netip.Addr) (string, error) {
-	request, err := o.request(h, at)
+// again asks on the connection that was kept; without one that lives it gives errStale.
+func (h *HTTP) again(ctx context.Context, o *Outside, e errand) (location string, err error) {
+	c := o.kept.take(ctx, e, door{h.TLS, h.Port})
+	if c == nil {
+		return "", errStale
+	}
+	return h.exchange(ctx, c, o, e)
+}
+
+// exchange sends one HTTP/1.1 request over the channel and judges the answer, or gives where it redirects to. Then
+// the channel is kept or closed.
+func (h *HTTP) exchange(ctx context.Context, c *channel, o *Outside, e errand) (location string, err error) {
+	request, err := o.request(*h, e.at)
 	if err != nil {
+		c.Close()
 		return "", err
 	}
-	if _, err := conn.Write(request.text); err != nil {
+	a := o.answer(c.stream)
+	defer o.answers.Put(a)
+	if _, err = c.stream.Write(request); err == nil {
+		location, err = h.judge(a)
+	}
+	if c.reused && a.left == headMax && broken(err) && ctx.Err() == nil {
+		err = errStale
+	}
+	if h.Keep && a.complete(err) && c.stop() {
+		o.kept.put(e, c, time.Now())
+		return location, err
+	}
+	c.Close()
+	return location, err
+}
+
+// errStale says that a connection that was kept had ended before the endpoint said anything.
+var errStale = errors.New("stale connection")
+
+// broken tells whether an error is the end of a connection.
+func broken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// judge reads the answer, of which the body only where it is wanted.
+func (h *HTTP) judge(a *answer) (location string, err error) {
+	if err := a.head(h.Method); err != nil {
 		return "", err
 	}
-	source := &remembering{Reader: conn}
-	head := &io.LimitedReader{R: source, N: headMax}
-	reader := o.reader(head)
-	defer o.readers.Put(reader)
-	response, err := readHead(reader, request.Request)
-	if err != nil && source.err != nil {
-		return "", source.err
+	if h.Redirects > 0 && a.location != "" && redirects(a.code) {
+		return a.location, nil
 	}
-	if err != nil {
-		return "", headFault(err, head.N <= 0)
-	}
-	if location := response.Header.Get("Location"); h.Redirects > 0 && location != "" && redirects(response.StatusCode) {
-		return location, nil
-	}
-	if !h.Status.Has(response.StatusCode) {
-		return "", fault("status " + strconv.Itoa(response.StatusCode))
+	if !h.Status.Has(a.code) {
+		return "", fault("status " + strconv.Itoa(a.code))
 	}
 	if !h.Body.Wants() {
 		return "", nil
 	}
-	// The body has a bound of its own. It is left, not closed: closing would read the rest of it.
-	head.N = math.MaxInt64
-	return "", bodyFault(h.Body.search(response.Body, "body", true))
-}
-
-// remembering is a reader that remembers what ended it, unless that was the end of the answer. A line that is
-// cut short reads as a malformed one.
-type remembering struct {
-	io.Reader
-	err error
-}
-
-// Read reads.
-func (r *remembering) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != io.EOF {
-		r.err = err
-	}
-	return n, err
+	return "", bodyFault(h.Body.search(a, "body", true))
 }
 
 // redirects tells whether an answer of this code sends to its Location (RFC 9110, section 15.4).
@@ -201,7 +209,7 @@ func (h HTTP) request(at netip.Addr) (*http.Request, error) {
 		}
 	}
 	request.Host = h.authority(at)
-	request.Close = true
+	request.Close = !h.Keep
 	request.Header.Set("User-Agent", userAgent)
 	request.Header.Set("Accept", "*/*")
 	for _, field := range h.Header.Texts() {
@@ -224,47 +232,6 @@ func (h HTTP) authority(at netip.Addr) string {
 		return "[" + address.String() + "]"
 	}
 	return address.String()
-}
-
-// errNotHTTP is what readHead says of bytes that are no answer of HTTP/1.
-var errNotHTTP = errors.New("not HTTP")
-
-// readHead reads up to the end of the header of the final answer; interim ones (RFC 9110, section
-// 15.2) are passed over.
-func readHead(r *bufio.Reader, request *http.Request) (*http.Response, error) {
-	const start = "HTTP/1."
-	for {
-		first, err := r.Peek(len(start))
-		if len(first) > 0 && !strings.HasPrefix(start, string(first)) {
-			return nil, errNotHTTP
-		}
-		if err != nil {
-			return nil, err
-		}
-		response, err := http.ReadResponse(r, request)
-		if err != nil {
-			return nil, err
-		}
-		interim := response.StatusCode >= 100 && response.StatusCode < 200
-		if !interim || response.StatusCode == http.StatusSwitchingProtocols {
-			return response, nil
-		}
-	}
-}
-
-// headFault gives an error of readHead its cause. What the endpoint sent is not quoted: it differs
-// from probe to probe, and it may be anything.
-func headFault(err error, full bool) error {
-	var network net.Error
-	switch {
-	case full:
-		return fault("bad response: header over 64 KB")
-	case errors.Is(err, errNotHTTP):
-		return fault("bad response: not HTTP")
-	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	}
-	return fault("bad response: malformed header")
 }
 
 // bodyFault gives an error in the middle of a body its cause.

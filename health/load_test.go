@@ -60,7 +60,7 @@ func respond() {
 }
 
 // responder starts such a process, and gives its port.
-func responder(b *testing.B) uint16 {
+func responder(b testing.TB) uint16 {
 	b.Helper()
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), responderVariable+"=1")
@@ -90,7 +90,7 @@ func responder(b *testing.B) uint16 {
 
 // lateness notes how late probes leave: how far from their place in the interval.
 type lateness struct {
-	start  time.Time
+	start  time.Time // of the schedules; zero: they have not begun
 	offset map[netip.Addr]time.Duration
 
 	mu   sync.Mutex
@@ -100,17 +100,29 @@ type lateness struct {
 
 func (l *lateness) around(p Prober) Prober {
 	return func(ctx context.Context, a netip.Addr, c Check) Result {
-		since := time.Since(l.start) - l.offset[a]
+		begin := time.Now()
 		r := p(ctx, a, c)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if since > 0 {
-			l.lags = append(l.lags, since%c.Interval)
+		if !l.start.IsZero() {
+			l.lags = append(l.lags, begin.Sub(l.start.Add(l.offset[a]))%c.Interval)
 		}
 		if !r.OK {
 			l.bad++
 		}
 		return r
+	}
+}
+
+// begin begins to note, by the schedules of the runner.
+func (l *lateness) begin(r *Runner) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range r.watches {
+		l.start = w.schedule.start // all began as one
+		return
 	}
 }
 
@@ -137,8 +149,7 @@ func BenchmarkTwentyThousandEndpoints(b *testing.B) {
 	for _, t := range targets {
 		late.offset[t.Address] = Offset(t.Key())
 	}
-	late.start = time.Now()
-	board.Arm(100, late.start)
+	board.Arm(100, time.Now())
 	r := NewRunner(board, late.around(NewOutside().Probe), slog.New(slog.DiscardHandler))
 	r.Apply(targets)
 	ctx, cancel := context.WithCancel(b.Context())
@@ -146,7 +157,7 @@ func BenchmarkTwentyThousandEndpoints(b *testing.B) {
 	running.Go(func() { r.Run(ctx) })
 	<-board.Settled()
 	time.Sleep(check.Interval)
-	late.reset()
+	late.begin(r)
 	before := processor(b)
 	for b.Loop() {
 		time.Sleep(check.Interval)

@@ -23,26 +23,30 @@ type Outside struct {
 	commands chan struct{} // one for each that runs
 	mail     mail
 
-	readers sync.Pool // of *bufio.Reader
+	answers sync.Pool // of *answer
+	kept    *kept
 
 	mu       sync.Mutex
 	stuck    map[errand]bool // what outlived its probe
-	requests map[inquiry]written
+	requests map[inquiry][]byte
 }
 
 // NewOutside gives the real world.
 func NewOutside() *Outside {
-	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}, requests: map[inquiry]written{}}
+	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}, requests: map[inquiry][]byte{}, kept: newKept()}
 }
 
-// Probe is a [Prober]. Every probe asks anew, on a connection of its own; the check's timeout bounds all
-// of it, from connecting to the last byte read.
+// Probe is a [Prober]. Every probe asks anew, on a connection of its own unless the check has one kept; the check's
+// timeout bounds all of it, from connecting to the last byte read.
 func (o *Outside) Probe(ctx context.Context, address netip.Addr, c Check) Result {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	start := time.Now()
 	err := error(fault("no probe of this kind"))
-	if c.Kind != nil {
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err() // with no time there is no probe
+	case c.Kind != nil:
 		err = c.Kind.ask(ctx, o, address)
 	}
 	r := Result{OK: err == nil, Took: time.Since(start)}
@@ -58,11 +62,9 @@ type line struct {
 	stop func() bool
 }
 
-// dial opens a connection for as long as ctx lasts.
-func dial(ctx context.Context, network string, address netip.Addr, port uint16) (line, error) {
-	// The keep-alive of a connection that lives for one request is of no use.
-	dialer := net.Dialer{KeepAlive: -1}
-	conn, err := dialer.DialContext(ctx, network, netip.AddrPortFrom(address, port).String())
+// dial begins a TCP connection, which lasts as long as ctx does.
+func dial(ctx context.Context, address netip.Addr, port uint16) (line, error) {
+	conn, err := connect(netip.AddrPortFrom(address, port))
 	if err != nil {
 		return line{}, err
 	}

@@ -24,11 +24,15 @@ func (t TCP) tell(add func(field, value string)) {
 }
 
 func (t TCP) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
-	conn, err := dial(ctx, "tcp", at, t.Port)
+	s, err := connect(netip.AddrPortFrom(at, t.Port))
 	if err != nil {
 		return err
 	}
+	conn := bound(ctx, s)
 	defer conn.Close()
+	if err := s.established(); err != nil {
+		return err
+	}
 	if _, err := io.WriteString(conn, t.Send); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (t TLS) tell(add func(field, value string)) {
 }
 
 func (t TLS) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	conn, err := dial(ctx, "tcp", at, t.Port)
+	conn, err := dial(ctx, at, t.Port)
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,15 @@ func (o *Outside) handshake(conn net.Conn, t Trust, name string, protocols ...st
 	if err := secure.Handshake(); err != nil {
 		return nil, tlsFault(err)
 	}
-	last := secure.ConnectionState().PeerCertificates[0].NotAfter
-	if t.Days > 0 && time.Until(last) < time.Duration(t.Days)*24*time.Hour {
+	if t.Days > 0 && !time.Now().Before(t.until(secure)) {
 		return nil, fault(fmt.Sprintf("tls: certificate ends within %d days", t.Days))
 	}
 	return secure, nil
+}
+
+// until is when the certificate of a connection stops being valid for as many days as are asked for.
+func (t Trust) until(secure *tls.Conn) time.Time {
+	return secure.ConnectionState().PeerCertificates[0].NotAfter.Add(-time.Duration(t.Days) * 24 * time.Hour)
 }
 
 // serverName is the name of an endpoint for TLS: its host without a port, or else the address.
@@ -72,7 +76,7 @@ func tlsFault(err error) error {
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
 		record    tls.RecordHeaderError
-		op        *net.OpError
+		network   net.Error
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -83,7 +87,7 @@ func tlsFault(err error) error {
 		return fault("tls: name mismatch")
 	case errors.As(err, &record):
 		return fault("tls: not TLS")
-	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
 	return fault("tls: handshake failed")

@@ -166,7 +166,9 @@ func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg), cfg.Server.Journal)
 	d.publisher.Use(policy, number, time.Now, func() {
 		d.board.Arm(policy.Brake(), time.Now())
-		d.runner.Apply(policy.Targets())
+		targets := policy.Targets()
+		d.runner.Apply(targets)
+		d.outside.Retain(targets)
 		d.peering.use(policy, time.Now())
 	})
 }
