@@ -179,12 +179,17 @@ func (b *Board) heard(k Key) {
 }
 
 // Record takes in what a probe found at the given time. It is ignored for a key that is not on the
-// board: a probe may outlive its target.
+// board: a probe may outlive its target. One that failed for a reason of ours changes nothing, but that it is not waited
+// for any longer.
 func (b *Board) Record(k Key, r Result, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i, ok := b.roster.index[k]
 	if !ok {
+		return
+	}
+	if r.Ours {
+		b.heard(k)
 		return
 	}
 	s := &b.slots[i]

@@ -43,12 +43,15 @@ func errnoCause(errno syscall.Errno) string {
 func cause(err error, c Check) string {
 	var (
 		known fault
+		ours  hindrance
 		errno syscall.Errno
 		op    *net.OpError
 	)
 	switch {
 	case errors.As(err, &known):
 		return string(known)
+	case errors.As(err, &ours):
+		return string(ours)
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
 	case errors.As(err, &errno):

@@ -112,4 +112,5 @@ type Result struct {
 	OK    bool
 	Cause string        // of a failure, in words: the same words for the same fault
 	Took  time.Duration // from the start of the probe to its end
+	Ours  bool          // it failed for want of something on this machine, and tells nothing of the endpoint
 }

@@ -42,7 +42,7 @@ func (e Exec) ask(ctx context.Context, o *Outside, at netip.Addr) error {
 	select {
 	case o.commands <- struct{}{}:
 	case <-ctx.Done():
-		return fault("too many commands at once")
+		return hindrance("too many commands at once")
 	}
 	return o.apart(ctx, errand{e, at}, func() error {
 		defer func() { <-o.commands }()
@@ -74,14 +74,23 @@ func (e Exec) run(ctx context.Context, at netip.Addr) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return fault("command not found")
+		return hindrance("command not found")
 	case state == nil:
-		return err // it did not start
+		return unstarted(err)
 	case state.ExitCode() < 0:
 		return fault("command " + state.String()) // "signal: killed"
 	default:
 		return e.judge(state.ExitCode(), said.text())
 	}
+}
+
+// unstarted gives the error of a command that could not be started its cause. The endpoint has no part in it.
+func unstarted(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return hindrance("command does not start: " + errnoCause(errno))
+	}
+	return hindrance("command does not start")
 }
 
 // words are the program and its arguments for an address.

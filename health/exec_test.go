@@ -39,9 +39,9 @@ func TestCommandsTellTheCause(t *testing.T) {
 		kind       Exec
 	}{
 		{"no program", "command not found", Exec{Command: ListOf("no-such-program-here")}},
-		{"no program at a path", "no such file or directory", Exec{Command: ListOf("/no/such/program")}},
+		{"no program at a path", "command does not start: no such file or directory", Exec{Command: ListOf("/no/such/program")}},
 		{"no command", "the command of the check is not one", Exec{}},
-		{"a folder", "permission denied", Exec{Command: ListOf("/etc")}},
+		{"a folder", "command does not start: permission denied", Exec{Command: ListOf("/etc")}},
 		{"hanging", "timeout after 300ms", sh("sleep 100")},
 		{"hanging, and deaf", "timeout after 300ms", sh("trap '' TERM INT HUP; sleep 100; sleep 100")},
 	} {

@@ -83,6 +83,8 @@ func fileFault(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault("file: missing")
+	case errors.As(err, &errno) && errno != syscall.EACCES && errno != syscall.EPERM && hinders(err):
+		return err
 	case errors.As(err, &errno):
 		return fault("file: " + errno.Error())
 	}

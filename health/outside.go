@@ -49,7 +49,7 @@ func (o *Outside) Probe(ctx context.Context, address netip.Addr, c Check) Result
 	case c.Kind != nil:
 		err = c.Kind.ask(ctx, o, address)
 	}
-	r := Result{OK: err == nil, Took: time.Since(start)}
+	r := Result{OK: err == nil, Took: time.Since(start), Ours: hinders(err)}
 	if err != nil {
 		r.Cause = cause(during(ctx, err), c)
 	}
@@ -85,7 +85,7 @@ func (l line) Close() error {
 // during gives the error its reason when it is only that ctx has ended. What was found out by then stays.
 func during(ctx context.Context, err error) error {
 	var known fault
-	if err != nil && ctx.Err() != nil && !errors.As(err, &known) {
+	if err != nil && ctx.Err() != nil && !errors.As(err, &known) && !hinders(err) {
 		return ctx.Err()
 	}
 	return err

@@ -93,12 +93,21 @@ func (p *pulse) crossed(start, end time.Time) bool {
 	return crossed
 }
 
-// Gaps counts the times at which the checks stood still, and the failures that did not count because of it.
-type Gaps struct{ Gaps, Discarded uint64 }
+// Gaps counts the times at which the checks stood still, and the failures that did not count because of it or since
+// they were ours. Hindered is how many endpoints cannot be probed at present.
+type Gaps struct {
+	Gaps, Discarded uint64
+	Hindered        int
+}
 
-// Gaps tells how often the checks stood still since the start.
+// Gaps tells how often the checks stood still since the start, and what keeps them from being made.
 func (r *Runner) Gaps() Gaps {
 	r.pulse.mu.Lock()
-	defer r.pulse.mu.Unlock()
-	return Gaps{r.pulse.gaps, r.pulse.discarded}
+	g := Gaps{Gaps: r.pulse.gaps, Discarded: r.pulse.discarded}
+	r.pulse.mu.Unlock()
+	r.ours.mu.Lock()
+	defer r.ours.mu.Unlock()
+	g.Discarded += r.ours.discarded
+	g.Hindered = len(r.ours.causes)
+	return g
 }

@@ -22,6 +22,7 @@ type Runner struct {
 	applied chan struct{} // one slot: wanted has changed
 	woken   chan struct{} // one slot: the first of the queue is another, or may leave now
 	pulse   pulse
+	ours    hindrances
 
 	mu      sync.Mutex
 	wanted  []Key
@@ -85,8 +86,8 @@ func (r *Runner) Apply(targets []Target) {
 }
 
 // Run probes until ctx ends. It returns nil when the last probe has ended. Results of probes that the
-// end cut short are not recorded, nor failures of probes during which this process stood still. A runner runs
-// once.
+// end cut short are not recorded, nor failures of probes during which this process stood still, or which could not be
+// made for a reason of this machine. A runner runs once.
 func (r *Runner) Run(ctx context.Context) error {
 	var crew sync.WaitGroup
 	defer crew.Wait()
@@ -127,6 +128,7 @@ func (r *Runner) follow() {
 		}
 		delete(r.watches, k)
 		w.gone = true // launch passes over it
+		r.note(k, Result{})
 		if w.stop != nil {
 			w.stop()
 		}
@@ -183,10 +185,19 @@ func (r *Runner) fly(ctx context.Context, w *watch) {
 	result := r.probe(ctx, w.key.Address, w.key.Check)
 	now := time.Now()
 	// Of a probe that was cut short, that may be all that the result tells of.
-	if ctx.Err() == nil && (result.OK || !r.pulse.crossed(begin, now)) {
-		r.board.Record(w.key, result, now)
+	if ctx.Err() == nil {
+		r.note(w.key, result)
+		if result.OK || result.Ours || !r.pulse.crossed(begin, now) {
+			r.board.Record(w.key, result, now)
+		}
 	}
 	r.land(w, now)
+}
+
+// note follows what keeps probes from being made at all, and tells of it once.
+func (r *Runner) note(k Key, result Result) {
+	begun, ended := r.ours.note(k, result)
+	r.ours.tell(r.log, k, begun, ended)
 }
 
 // land has a watch wait for its next probe.

@@ -143,7 +143,7 @@ func (f *trustFiles) of(t Trust) (credentials, error) {
 	now, _, err := names.read()
 	switch {
 	case err != nil && !known:
-		return credentials{}, fault("tls: our own files are unreadable")
+		return credentials{}, hindrance("tls: our own files are unreadable")
 	case err != nil:
 		now = old
 	}

@@ -80,7 +80,7 @@ func newWorld(t testing.TB) *world {
 		Events:   func(since time.Time, limit int) ([]state.Event, error) { return w.events(since, limit) },
 		Reload:   func(context.Context) (admin.Reload, error) { return w.reload() },
 		Counts:   dns.NewResponder("", "").Counts,
-		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5} },
+		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5, Hindered: 2} },
 		Happened: func() map[string]uint64 { return map[string]uint64{"drain": 3} },
 
 		Routes:    func() *bgp.Table { return bgp.NewTable(1, nil) },

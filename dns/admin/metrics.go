@@ -47,7 +47,7 @@ type families struct {
 	build, ready, start, config, loaded, reloadOK, failures metric
 	queries, silent, answers, limited, steered, events      metric
 	up, failed, results, serving, drained, served, database metric
-	degraded, brake, gaps, discarded                        metric
+	degraded, brake, gaps, discarded, hindered              metric
 }
 
 func newFamilies() families {
@@ -74,7 +74,8 @@ func newFamilies() families {
 		degraded:  gauge("endpoint_degraded", "Whether an endpoint serves and has failed of late.", "service", "place", "endpoint"),
 		brake:     gauge("brake_on", "Whether verdicts are held, since everything fails at once."),
 		gaps:      counter("check_gaps_total", "Times at which the checks stood still: the process was stopped or starved."),
-		discarded: counter("check_results_discarded_total", "Failures that do not count, since the checks stood still while they were found."),
+		discarded: counter("check_results_discarded_total", "Failures that do not count, since the checks stood still while they were found, or could not be made on this machine."),
+		hindered:  gauge("checks_hindered", "Endpoints that cannot be probed at present, for want of something on this machine."),
 		database:  gauge("geo_info", "Geo database in force; always 1.", "database"),
 	}
 }
@@ -135,6 +136,7 @@ func (c *collector) checks(s scrape, f families) {
 	gaps := c.Gaps()
 	s.tell(f.gaps, float64(gaps.Gaps))
 	s.tell(f.discarded, float64(gaps.Discarded))
+	s.tell(f.hindered, float64(gaps.Hindered))
 }
 
 // scrape hands metrics out.

@@ -49,6 +49,7 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 		`gslb_brake_on 0`,
 		`gslb_check_gaps_total 3`,
 		`gslb_check_results_discarded_total 5`,
+		`gslb_checks_hindered 2`,
 		`gslb_service_served{service="www"} 1`,
 		`gslb_events_total{kind="drain"} 3`,
 		`gslb_geo_info{database="table"} 1`,
