@@ -40,10 +40,11 @@ type Server struct {
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 
-	TLS       *Secure    // DNS over TLS (RFC 7858); nil: it is not spoken
-	HTTPS     *Secure    // DNS over HTTPS (RFC 8484); likewise
-	QUIC      *Secure    // DNS over QUIC (RFC 9250); likewise
-	RateLimit *RateLimit // nil: replies are not limited
+	TLS       *Secure        // DNS over TLS (RFC 7858); nil: it is not spoken
+	HTTPS     *Secure        // DNS over HTTPS (RFC 8484); likewise
+	QUIC      *Secure        // DNS over QUIC (RFC 9250); likewise
+	Proxies   []netip.Prefix // whose packets and connections begin with a header of the PROXY protocol, which is believed
+	RateLimit *RateLimit     // nil: replies are not limited
 
 	TSIGFile string // path of the file of keys; empty: no request can be signed
 	TSIGKeys []TSIGKey

@@ -32,7 +32,7 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, https, quic, rate_limit",
+	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, https, quic, proxies, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
@@ -50,6 +50,8 @@ func serverForm() form[Server] {
 		key("tls", "DNS over TLS (RFC 7858).", secureForm("TCP", "853"), func(s *Server) **Secure { return &s.TLS }),
 		key("https", "DNS over HTTPS (RFC 8484), by HTTP/2 and HTTP/1.1.", secureForm("TCP", "443", pathField()), func(s *Server) **Secure { return &s.HTTPS }),
 		key("quic", "DNS over QUIC (RFC 9250).", secureForm("UDP", "853"), func(s *Server) **Secure { return &s.QUIC }),
+		key("proxies", "Networks of proxies: what comes from there by UDP, TCP, TLS or HTTPS begins with a header of the PROXY protocol, version 2, which tells the client; without one it is not answered. Anybody who can send from there can be anybody.",
+			setOf("networks", 0, prefix()), func(s *Server) *[]netip.Prefix { return &s.Proxies }),
 		key("rate_limit", "Bound the replies over UDP that one block of clients (/24 or /56) gets, against the abuse of this server for floods. Default: no bound.", rateLimitForm(),
 			func(s *Server) **RateLimit { return &s.RateLimit }),
 	)

@@ -25,7 +25,7 @@ type crowd struct {
 
 // guest is an open connection.
 type guest struct {
-	source netip.Prefix
+	source netip.Prefix // guarded by the crowd's mu
 	heard  atomic.Int64 // when its last whole request came, in nanoseconds of the clock
 	close  func()       // may be called at any time, and again; it waits for nobody
 }
@@ -48,6 +48,11 @@ func (c *crowd) enter(source netip.Addr, now time.Time, closing func()) *guest {
 func (c *crowd) admit(g *guest) (out *guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.take(g)
+}
+
+// take does so. The caller holds mu.
+func (c *crowd) take(g *guest) (out *guest) {
 	switch {
 	case c.sources[g.source] >= c.perSource:
 		out = c.longestSilent(func(o *guest) bool { return o.source == g.source })
@@ -60,6 +65,25 @@ func (c *crowd) admit(g *guest) (out *guest) {
 	c.guests[g] = struct{}{}
 	c.sources[g.source]++
 	return out
+}
+
+// move has a connection count as another source's, when it turns out whose it is.
+func (c *crowd) move(g *guest, source netip.Addr) {
+	if out := c.readmit(g, sourceOf(source)); out != nil {
+		out.close()
+	}
+}
+
+// readmit takes a connection in again, unless it has been told to leave, and gives the one that is to be closed for it, or nil.
+func (c *crowd) readmit(g *guest, source netip.Prefix) (out *guest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, in := c.guests[g]; !in {
+		return nil
+	}
+	c.forget(g)
+	g.source = source
+	return c.take(g)
 }
 
 // longestSilent gives the one that has been silent for the longest, of those that may be closed. The caller

@@ -24,7 +24,7 @@ func (s *Server) serveHTTPS(ctx context.Context, l net.Listener) {
 		Path: s.path, TLS: s.secure(HTTPS), Answer: s.answerHTTPS,
 		Longest: requestSize, Idle: tcpIdle, Write: tcpWrite,
 	}
-	h := &hall{Listener: l, ctx: ctx, open: newCrowd(costlyConnections, costlyPerSource)}
+	h := s.hall(ctx, l, costlyConnections, costlyPerSource)
 	if err := server.Run(ctx, h); err != nil {
 		s.log.Error("address no longer answers", "address", l.Addr(), "transport", HTTPS, "cause", err)
 	}

@@ -23,7 +23,7 @@ const (
 // serveTCP answers on every connection that comes in, until the listener is closed. Where there is a config, TLS is
 // spoken inside.
 func (s *Server) serveTCP(ctx context.Context, l net.Listener, secure *tls.Config) {
-	h := &hall{Listener: l, ctx: ctx, open: newCrowd(tcpConnections, tcpPerSource)}
+	h := s.hall(ctx, l, tcpConnections, tcpPerSource)
 	var connections sync.WaitGroup
 	defer connections.Wait()
 	for {

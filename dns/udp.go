@@ -41,9 +41,13 @@ func (s *Server) servePackets(ctx context.Context, conn *net.UDPConn, wildcard b
 			}
 			continue // an ICMP error of an earlier answer: not ours to mind
 		}
-		reply := worker.Respond(s.snapshot(), Request{
-			Packet: packet[:n], Source: from.Addr(), Now: time.Now(), Seed: rand.Uint64(),
-		}, room)
+		snapshot := s.snapshot()
+		request, source, ok := unproxied(snapshot.Policy(), packet[:n], from.Addr())
+		if !ok {
+			worker.tally.dropped(UDP)
+			continue
+		}
+		reply := worker.Respond(snapshot, Request{Packet: request, Source: source, Now: time.Now(), Seed: rand.Uint64()}, room)
 		if len(reply) > 0 {
 			anyInterface(control[:oobn])
 			_, _, _ = conn.WriteMsgUDPAddrPort(reply, control[:oobn], from) // lost answers are asked for again

@@ -164,11 +164,19 @@ func mmsg(call, fd uintptr, first *message, count int) (int, syscall.Errno) {
 func (s *Server) answer(b *batch, wildcard bool) {
 	b.sending, b.sent = 0, 0
 	snapshot, now := s.snapshot(), time.Now()
+	policy := snapshot.Policy()
+	proxied := policy.Proxied()
 	for i := range b.count {
 		in := &b.in[i]
-		reply := b.worker.Respond(snapshot, Request{
-			Packet: b.requests[i][:in.length], Source: address(&b.from[i]), Now: now, Seed: rand.Uint64(),
-		}, b.replies[b.sending][:0])
+		packet, source := b.requests[i][:in.length], address(&b.from[i])
+		if proxied {
+			var ok bool
+			if packet, source, ok = unproxied(policy, packet, source); !ok {
+				b.worker.tally.dropped(UDP)
+				continue
+			}
+		}
+		reply := b.worker.Respond(snapshot, Request{Packet: packet, Source: source, Now: now, Seed: rand.Uint64()}, b.replies[b.sending][:0])
 		if len(reply) == 0 {
 			continue
 		}

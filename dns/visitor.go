@@ -7,6 +7,9 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"gslb/dns/proxy"
+	"gslb/dns/steer"
 )
 
 // acceptRetry is how long no connection is taken after one could not be.
@@ -17,6 +20,8 @@ type hall struct {
 	net.Listener
 	ctx  context.Context // ends when the listener is about to be closed
 	open *crowd
+
+	proxy func(netip.Addr) bool // tells whether an address speaks for others
 }
 
 // Accept gives the next connection, which is a [visitor]. An error is the listener's end.
@@ -25,6 +30,7 @@ func (h *hall) Accept() (net.Conn, error) {
 		conn, err := h.Listener.Accept()
 		if err == nil {
 			v := &visitor{Conn: conn, hall: h, source: conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr()}
+			v.announced = h.proxy(v.source.Unmap().WithZone(""))
 			v.guest = h.open.enter(v.source, time.Now(), v.hangUp)
 			return v, nil
 		}
@@ -41,10 +47,30 @@ func (h *hall) Accept() (net.Conn, error) {
 // visitor is a connection that came in.
 type visitor struct {
 	net.Conn
-	hall   *hall
-	guest  *guest
-	source netip.Addr
-	leave  sync.Once
+	hall  *hall
+	guest *guest
+	leave sync.Once
+
+	// Owned by the goroutine that reads first, and by whom it tells of what it has read.
+	source    netip.Addr // of the client
+	announced bool       // a header that tells the client is still to be read
+}
+
+// Read reads what the client sent, behind what its proxy says of it. The connection is known to be the client's from then on.
+func (v *visitor) Read(b []byte) (int, error) {
+	if v.announced {
+		h, err := proxy.Read(v.Conn)
+		if err != nil {
+			v.hangUp() // what follows could be anything
+			return 0, err
+		}
+		v.announced = false
+		if h.Client.IsValid() {
+			v.source = h.Client.Addr()
+			v.hall.open.move(v.guest, v.source)
+		}
+	}
+	return v.Conn.Read(b)
 }
 
 // Close ends the connection. It may be called again.
@@ -56,3 +82,27 @@ func (v *visitor) Close() error {
 // hangUp closes the connection at once. What is inside TLS is not told so: a client that reads nothing would keep
 // us waiting for that.
 func (v *visitor) hangUp() { _ = v.Conn.Close() }
+
+// hall bounds the connections of a listener, all together and of one source.
+func (s *Server) hall(ctx context.Context, l net.Listener, total, perSource int) *hall {
+	return &hall{
+		Listener: l, ctx: ctx, open: newCrowd(total, perSource),
+		proxy: func(a netip.Addr) bool { return s.snapshot().Policy().Proxy(a) },
+	}
+}
+
+// unproxied gives a packet and its client without the header that a proxy put before it, or false when that is not as
+// it must be. Nobody can be answered then: the packet may be of another client than its sender.
+func unproxied(policy *steer.Policy, packet []byte, source netip.Addr) ([]byte, netip.Addr, bool) {
+	if !policy.Proxy(source.Unmap().WithZone("")) {
+		return packet, source, true
+	}
+	h, err := proxy.Parse(packet)
+	if err != nil {
+		return nil, source, false
+	}
+	if h.Client.IsValid() {
+		source = h.Client.Addr()
+	}
+	return packet[h.Length:], source, true
+}

@@ -38,6 +38,7 @@ var house = []floor{
 		{"config", "the operator's words"},
 		{"config/state", "what survives a restart, with the journal"},
 		{"dns/zone", "names to RRsets"},
+		{"dns/proxy", "who stands behind a proxy?"},
 		{"dns/doh", "which DNS message does an HTTP request carry?"},
 		{"dns/doq", "which DNS message does a QUIC stream carry?"},
 	}},

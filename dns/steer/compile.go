@@ -19,7 +19,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c := &compiler{
 		cfg: cfg,
 		policy: &Policy{
-			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, drains: cfg.Drains,
+			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, proxies: cfg.Server.Proxies, drains: cfg.Drains,
 			transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
 			rateLimit: cfg.Server.RateLimit, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets,
 			tokens: map[string]health.Token{}, rampOf: map[string]int{}, hands: map[hand]config.State{},

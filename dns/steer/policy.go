@@ -37,6 +37,7 @@ type Policy struct {
 	rpki     rpki.From
 	networks []netip.Prefix // every configured networks list: never bogus
 	explain  []netip.Prefix
+	proxies  []netip.Prefix
 	brake    int                   // share of failing endpoints from which on verdicts are held, in percent; 0: never
 	hands    map[hand]config.State // of what is not left to the checks
 	nsid     string
@@ -248,6 +249,12 @@ func (p *Policy) NSID() string { return p.nsid }
 
 // MayExplain tells whether reasons are given to this source.
 func (p *Policy) MayExplain(source netip.Addr) bool { return holds(p.explain, source) }
+
+// Proxied tells whether there are proxies at all.
+func (p *Policy) Proxied() bool { return len(p.proxies) > 0 }
+
+// Proxy tells whether this source is one that speaks for others, by the PROXY protocol.
+func (p *Policy) Proxy(source netip.Addr) bool { return holds(p.proxies, source) }
 
 func holds(prefixes []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
