@@ -22,6 +22,7 @@ import (
 // block of clients and a kind of reply. Kinds are told apart by what an attacker cannot invent as he likes: answers by
 // the name in the zone that they come from, which for a wildcard, a delegation and a DNAME is the same whatever was asked for,
 // by type where there are records of it, and by client subnet where a service gives them; denials by zone; errors by RCODE.
+// Client subnets he can invent, so that all of them together have a bucket as well, of [subnetShare] times the size.
 //
 // The table has a fixed size and nothing is allocated. A new class takes the place of the fuller of two buckets, so
 // what is held back is not forgotten for what is not.
@@ -29,6 +30,10 @@ type limiter struct {
 	seed    maphash.Seed
 	buckets func() []atomic.Uint64 // see bucket; there are none before the first is wanted
 }
+
+// subnetShare is how many client subnets' worth of one answer a block of clients gets at most: a resolver asks for many of
+// them, of which most keep the answer for its TTL.
+const subnetShare = 10
 
 // bucketCount is the size of the table, a power of two: 2 MB.
 const bucketCount = 1 << 18
@@ -136,7 +141,7 @@ func (l *limiter) judge(r *lookup, rule *config.RateLimit) fate {
 		rate = rule.Errors
 	}
 	switch {
-	case rate == 0 || l.take(l.class(r, source), rate, r.req.Now):
+	case rate == 0 || l.allow(r, source, rate):
 		return sent
 	case rule.DryRun:
 		return spared
@@ -146,8 +151,19 @@ func (l *limiter) judge(r *lookup, rule *config.RateLimit) fate {
 	return dropped
 }
 
+// allow takes the reply out of the buckets that it belongs to, and tells whether each had one.
+func (l *limiter) allow(r *lookup, source netip.Addr, rate int) bool {
+	if r.rcode != dns.RcodeSuccess || r.service < 0 || len(r.q.ecs) == 0 {
+		return l.take(l.class(r, source, nil), rate, r.req.Now)
+	}
+	return l.take(l.class(r, source, r.q.ecs), rate, r.req.Now) && l.take(l.class(r, source, anySubnet), subnetShare*rate, r.req.Now)
+}
+
+// anySubnet stands for all client subnets together. It is none itself.
+var anySubnet = []byte{0}
+
 // class is the hash of what a reply shares with others of its kind.
-func (l *limiter) class(r *lookup, source netip.Addr) uint64 {
+func (l *limiter) class(r *lookup, source netip.Addr, subnet []byte) uint64 {
 	bits := 24
 	if source.Is6() {
 		bits = 56
@@ -167,9 +183,7 @@ func (l *limiter) class(r *lookup, source netip.Addr) uint64 {
 		binary.BigEndian.PutUint16(kind[2:], r.q.class)
 		_, _ = h.Write(kind[:])
 		_, _ = h.WriteString(string(cmp.Or(r.found, r.q.name)))
-		if r.service >= 0 {
-			_, _ = h.Write(r.q.ecs)
-		}
+		_, _ = h.Write(subnet)
 	case dns.RcodeNameError:
 		if r.z != nil {
 			_, _ = h.WriteString(string(r.z.Origin()))

@@ -60,6 +60,7 @@ func TestRepliesAreLimited(t *testing.T) {
 		{"dry run", "{answers: 10, dry_run: true}", "www.ok.test. A", 100, 0, 0},
 		{"an exempt network", "{answers: 10, exempt: [192.88.99.0/24]}", "www.ok.test. A", 100, 0, 0},
 		{"client subnets one by one", ten, "cdn.ok.test. A +ecs=203.0.%d.0/24", 100, 0, 0},
+		{"client subnets not without end", "{answers: 5, slip: 0}", "cdn.ok.test. A +ecs=203.0.%d.0/24", 50, 0, 50},
 		{"client subnets together where they mean nothing", ten, "ns1.ok.test. A +ecs=203.0.%d.0/24", 10, 45, 45},
 		{"by default", "{}", "www.ok.test. A", 100, 0, 0},
 	} {

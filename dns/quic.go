@@ -37,7 +37,7 @@ func (s *Server) answerQUIC(g *guest, source netip.Addr, message []byte) iter.Se
 	g.heardAt(now)
 	req := Request{Packet: message, Source: source, Over: QUIC, Now: now, Seed: rand.Uint64()}
 	if messages := s.responder.Transfer(snapshot, req); messages != nil {
-		return messages
+		return inTime(messages)
 	}
 	reply := s.responder.Respond(snapshot, req, nil)
 	if len(reply) == 0 {

@@ -108,7 +108,7 @@ func (c *connection) answer() (ok bool) {
 	c.visitor.guest.heardAt(now)
 	req := Request{Packet: c.packet, Source: c.visitor.source, Over: c.over, Now: now, Seed: rand.Uint64()}
 	if messages := c.server.responder.Transfer(snapshot, req); messages != nil {
-		for message := range messages {
+		for message := range inTime(messages) {
 			if len(message) == 0 {
 				return false
 			}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -15,6 +16,25 @@ import (
 // transferSize is about how many octets of records a message of a transfer has. Few large messages compress
 // best, and no client minds.
 const transferSize = 16 << 10
+
+// transferTime is how long a transfer may take: for as long it keeps a snapshot from being forgotten.
+const transferTime = 10 * time.Minute
+
+// inTime gives the messages of a transfer for as long as it may take, and then an empty one.
+func inTime(messages iter.Seq[[]byte]) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		end := time.Now().Add(transferTime)
+		for message := range messages {
+			if time.Now().After(end) {
+				yield(nil)
+				return
+			}
+			if !yield(message) {
+				return
+			}
+		}
+	}
+}
 
 // Transfer gives the messages of a zone transfer (RFC 5936), when the request is one that may have it; otherwise
 // nil, and [Responder.Respond] says why not. The zone goes out as it is in the snapshot: its records, and for

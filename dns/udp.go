@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,14 +34,18 @@ func (s *Server) servePackets(ctx context.Context, conn *net.UDPConn, wildcard b
 	if wildcard {
 		control = make([]byte, controlSize)
 	}
+	failures := 0
 	for {
 		n, oobn, _, from, err := conn.ReadMsgUDPAddrPort(packet, control)
 		if err != nil {
 			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
 				return
 			}
-			continue // an ICMP error of an earlier answer: not ours to mind
+			failures++ // an ICMP error of an earlier answer, most likely: not ours to mind
+			restAfter(ctx, failures)
+			continue
 		}
+		failures = 0
 		snapshot := s.snapshot()
 		request, source, ok := unproxied(snapshot.Policy(), packet[:n], from.Addr())
 		if !ok {
@@ -52,6 +57,24 @@ func (s *Server) servePackets(ctx context.Context, conn *net.UDPConn, wildcard b
 			anyInterface(control[:oobn])
 			_, _, _ = conn.WriteMsgUDPAddrPort(reply, control[:oobn], from) // lost answers are asked for again
 		}
+	}
+}
+
+// A socket that fails so many times in a row, with nothing in between, is left alone for a while after each further time.
+const (
+	failuresMinded = 100
+	failureRest    = 10 * time.Millisecond
+)
+
+// restAfter waits when a socket does not stop to fail.
+func restAfter(ctx context.Context, failures int) {
+	if failures <= failuresMinded {
+		runtime.Gosched()
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(failureRest):
 	}
 }
 

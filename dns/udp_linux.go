@@ -39,10 +39,11 @@ type batch struct {
 	replies  [batchSize][]byte
 	controls [batchSize][controlSize]byte
 
-	sending int // replies in out
-	sent    int
-	count   int // what the last call gave
-	errno   syscall.Errno
+	sending  int // replies in out
+	sent     int
+	count    int // what the last call gave
+	errno    syscall.Errno
+	failures int // calls in a row that gave an error
 }
 
 // serveBatches answers what comes in on one socket until it is closed. It gives false, and has done nothing,
@@ -58,6 +59,11 @@ func (s *Server) serveBatches(ctx context.Context, conn *net.UDPConn, wildcard b
 	}
 	b := &batch{worker: s.responder.Worker()}
 	b.prepare(wildcard)
+	return s.serveBatch(ctx, raw, b, wildcard)
+}
+
+// serveBatch does so by one batch, over and over.
+func (s *Server) serveBatch(ctx context.Context, raw syscall.RawConn, b *batch, wildcard bool) bool {
 	work := func(fd uintptr) bool { return s.work(ctx, b, fd, wildcard) }
 	for ctx.Err() == nil {
 		if raw.Read(work) != nil {
@@ -65,6 +71,9 @@ func (s *Server) serveBatches(ctx context.Context, conn *net.UDPConn, wildcard b
 		}
 		if b.errno == unix.ENOSYS || b.errno == unix.EPERM { // a sandbox without the calls
 			return false
+		}
+		if b.failures > 0 {
+			restAfter(ctx, b.failures)
 		}
 		for b.sent < b.sending {
 			if raw.Write(b.send) != nil {
@@ -85,10 +94,11 @@ func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) 
 		if b.errno == unix.ENOSYS || b.errno == unix.EPERM || ctx.Err() != nil {
 			return true
 		}
-		if b.errno != 0 { // of an earlier answer, by ICMP: what waits behind it nobody would tell of
-			runtime.Gosched()
-			continue
+		if b.errno != 0 { // of an earlier answer, by ICMP: what waits behind it nobody would tell of, so it is looked for again
+			b.failures++
+			return true
 		}
+		b.failures = 0
 		s.answer(b, wildcard)
 		for b.sent < b.sending {
 			if !b.send(fd) {

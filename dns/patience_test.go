@@ -1,0 +1,77 @@
+package dns
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gslb/dns/steer"
+)
+
+// A socket that does nothing but fail is tried on, and does not take a processor for it.
+func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
+	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range conns[1:] {
+		_ = other.Close()
+	}
+	raw, err := conns[0].SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.CreateTemp(t.TempDir(), "") // which is no socket: nothing can be received from it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := raw.Control(func(fd uintptr) { err = unix.Dup2(int(file.Fd()), int(fd)) }); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty := emptySnapshot()
+	s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return empty }, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*failureRest)
+	defer cancel()
+	b := &batch{worker: s.responder.Worker()}
+	b.prepare(false)
+	var worker sync.WaitGroup
+	worker.Go(func() { s.serveBatch(ctx, raw, b, false) })
+	worker.Wait()
+	_ = conns[0].Close()
+	if b.errno != unix.ENOTSOCK || b.failures <= failuresMinded || b.failures > failuresMinded+21 {
+		t.Errorf("it was tried %d times, and gave %v", b.failures, b.errno)
+	}
+}
+
+// Whoever takes a zone slowly does not keep it for as long as he likes.
+func TestTransfersEndInTime(t *testing.T) {
+	messages := slices.Values([][]byte{{1}, {2}, {3}})
+	for wait, want := range map[time.Duration]int{transferTime / 4: 3, transferTime: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			whole, ended := 0, false
+			for message := range inTime(messages) {
+				if len(message) == 0 {
+					ended = true
+					continue
+				}
+				whole++
+				time.Sleep(wait + time.Second)
+			}
+			if whole != want || ended == (want == 3) {
+				t.Errorf("with %s a message: %d came, and the end was told: %v", wait, whole, ended)
+			}
+		})
+	}
+}
