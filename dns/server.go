@@ -21,8 +21,9 @@ type Server struct {
 	snapshot  func() *steer.Snapshot
 	log       *slog.Logger
 
-	mu    sync.Mutex      // held while sockets are opened and closed, which waits for no client
-	doors map[where]*door // by what was asked for
+	mu        sync.Mutex      // held while sockets are opened and closed, which waits for no client
+	doors     map[where]*door // by what was asked for
+	inherited inherited
 
 	certificates [transports]atomic.Pointer[Certificate] // that are in force
 	httpPath     atomic.Pointer[string]                  // likewise
@@ -57,6 +58,9 @@ func (s *Server) Listen(doors Doors) error {
 			delete(s.doors, w)
 			s.log.Info("address no longer served", "address", d.address, "transport", w.over.door())
 		}
+	}
+	for _, a := range s.inherited.leftOver() {
+		s.log.Warn("a socket was handed over that no listen address asks for", "address", a)
 	}
 	for w, d := range opened {
 		s.doors[w] = d
@@ -139,7 +143,7 @@ func (s *Server) open(w where) (*door, error) {
 
 // openPlain opens a door for UDP and TCP.
 func (s *Server) openPlain(ctx context.Context, d *door, w where) error {
-	packets, listener, err := bind(ctx, w.address)
+	packets, listener, err := s.inherited.plain(ctx, w.address)
 	if err != nil {
 		return err
 	}
@@ -153,7 +157,7 @@ func (s *Server) openPlain(ctx context.Context, d *door, w where) error {
 
 // openStream opens a door for a transport inside TLS on TCP.
 func (s *Server) openStream(ctx context.Context, d *door, w where) error {
-	listener, err := bindTCP(ctx, w.address)
+	listener, err := s.inherited.listener(ctx, w.address)
 	if err != nil {
 		return err
 	}
@@ -170,7 +174,7 @@ func (s *Server) openStream(ctx context.Context, d *door, w where) error {
 
 // openQUIC opens a door for QUIC, which is on UDP.
 func (s *Server) openQUIC(ctx context.Context, d *door, w where) error {
-	socket, err := bindQUIC(ctx, w.address)
+	socket, err := s.inherited.socket(ctx, w.address)
 	if err != nil {
 		return err
 	}

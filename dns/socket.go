@@ -117,8 +117,7 @@ func vacant(ctx context.Context, network string, a netip.AddrPort) error {
 	return alone.Close()
 }
 
-// prepare sets what a UDP socket needs before it is bound: a port that is shared among the workers,
-// a long queue, and, on a wildcard address, to be told where a packet was sent to.
+// prepare sets what a UDP socket needs before it is bound: a port that is shared among the workers, and the rest.
 func prepare(c syscall.RawConn, a netip.AddrPort) error {
 	var err error
 	control := func(fd uintptr) {
@@ -126,19 +125,24 @@ func prepare(c syscall.RawConn, a netip.AddrPort) error {
 			err = fmt.Errorf("share the port: %w", err)
 			return
 		}
-		if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
-			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer) // as much as we may have
-		}
-		switch {
-		case !a.Addr().IsUnspecified():
-		case a.Addr().Is4():
-			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
-		default:
-			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
-		}
+		err = settle(int(fd), a)
 	}
 	if controlErr := c.Control(control); controlErr != nil {
 		return controlErr
 	}
 	return err
+}
+
+// settle sets what can also be set later: a long queue, and, on a wildcard address, to be told where a packet was sent to.
+func settle(fd int, a netip.AddrPort) error {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer) // as much as we may have
+	}
+	switch {
+	case !a.Addr().IsUnspecified():
+		return nil
+	case a.Addr().Is4():
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
 }

@@ -29,6 +29,7 @@ import (
 type daemon struct {
 	file    string
 	log     *slog.Logger
+	herald  herald
 	started time.Time
 	fixed   fixed
 
@@ -208,7 +209,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend,
+		d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest,
 	}
 }
 
@@ -229,6 +230,8 @@ func (d *daemon) close() error {
 
 // govern opens the DNS sockets when it is time, and reloads the configuration, until ctx ends.
 func (d *daemon) govern(ctx context.Context) error {
+	d.herald.starting(d.patience())
+	defer d.herald.stopping()
 	settled, patience := d.board.Settled(), time.NewTimer(d.patience())
 	defer patience.Stop()
 	d.log.Debug("waiting for the first results of the checks", "longest", d.patience())
@@ -279,6 +282,7 @@ func (d *daemon) listen() error {
 	}
 	now.open = true
 	d.latest.Store(&now)
+	d.herald.ready(len(now.config.Zones))
 	d.log.Info("serving", "addresses", d.server.Addresses(), "zones", len(now.config.Zones), "after", time.Since(d.started).Round(time.Millisecond))
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -39,6 +40,10 @@ func serve(ctx context.Context, file string, log *slog.Logger, complaints io.Wri
 	if err := os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true"); err != nil {
 		return err
 	}
+	sockets, err := handed()
+	if err != nil {
+		return err
+	}
 	d, problems, err := newDaemon(file, log)
 	for _, p := range mistakes(problems) {
 		fmt.Fprintln(complaints, p)
@@ -48,6 +53,10 @@ func serve(ctx context.Context, file string, log *slog.Logger, complaints io.Wri
 	}
 	if err != nil {
 		return err
+	}
+	d.herald = newHerald()
+	if err := d.server.Inherit(sockets); err != nil {
+		return errors.Join(err, d.close())
 	}
 	return d.Run(ctx)
 }

@@ -26,6 +26,8 @@ const (
 // reload reads the configuration again and puts it in force when it has no problems; else nothing
 // changes. Only the goroutine of Run calls it.
 func (d *daemon) reload(why cause) admin.Reload {
+	d.herald.reloading()
+	defer d.reloaded()
 	begin := time.Now()
 	cfg, policy, problems := load(d.file)
 	d.watcher.Follow(cfg.Files, begin)
@@ -48,6 +50,13 @@ func (d *daemon) reload(why cause) admin.Reload {
 	}
 	number := d.latest.Load().number
 	return admin.Reload{Outcome: admin.Applied, Number: number, Hash: cfg.Hash(), Warnings: warnings}
+}
+
+// reloaded tells the service manager the end of a reload, unless we have yet to become ready.
+func (d *daemon) reloaded() {
+	if now := d.latest.Load(); now.open {
+		d.herald.ready(len(now.config.Zones))
+	}
 }
 
 // alike tells whether two configurations say the same. By reflection: a key that the server gets later

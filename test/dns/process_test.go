@@ -88,7 +88,10 @@ type process struct {
 	t      *testing.T
 	folder string
 	cmd    *exec.Cmd
-	log    output
+
+	environment []string   // beside ours
+	extra       []*os.File // from descriptor 3 on
+	log         output
 }
 
 // newProcess makes the folder with the given files.
@@ -113,6 +116,7 @@ func (p *process) begin(path string, arguments ...string) {
 	p.t.Helper()
 	p.cmd = exec.Command(path, arguments...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.folder, &p.log, &p.log
+	p.cmd.Env, p.cmd.ExtraFiles = append(os.Environ(), p.environment...), p.extra
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
