@@ -45,8 +45,10 @@ func TestUnitIsHardened(t *testing.T) {
 	unit := filepath.Join(t.TempDir(), "gslb.service")
 	// The binary need not be installed for the rest of the unit to be right.
 	write(t, unit, strings.ReplaceAll(readDeployed(t, "gslb.service"), "/usr/bin/gslb", "/bin/true"))
+	socket := filepath.Join(filepath.Dir(unit), "gslb.socket")
+	write(t, socket, readDeployed(t, "gslb.socket"))
 	for _, args := range [][]string{
-		{"verify", unit},
+		{"verify", unit}, {"verify", socket},
 		{"security", "--offline=true", "--threshold=20", "--no-pager", unit},
 	} {
 		if out, err := exec.Command("systemd-analyze", args...).CombinedOutput(); err != nil || args[0] == "verify" && len(out) > 0 {

@@ -9,6 +9,7 @@ import (
 
 // TestMain builds the server once.
 func TestMain(m *testing.M) {
+	confine()
 	binary, err := program()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
