@@ -2,7 +2,6 @@ package dns
 
 import (
 	"iter"
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,7 +22,7 @@ type Counts struct {
 	past    ledger // of policies that are gone
 }
 
-func newCounts() *Counts { return &Counts{past: ledger{}} }
+func newCounts() *Counts { return &Counts{past: newLedger()} }
 
 // tally makes the counters of one worker.
 func (c *Counts) tally() *tally {
@@ -40,7 +39,8 @@ type tally struct {
 	queries [transports]atomic.Uint64
 	silent  atomic.Uint64 // packets that got no answer
 	limited [spared + 1]atomic.Uint64
-	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64
+	rcodes  [dns.RcodeBadCookie + 1]atomic.Uint64 // but for those of a zone's outcomes that tell their RCODE
+	meter
 
 	// What places were given is counted by their index, for one configuration. It is replaced under Counts.mu.
 	given given
@@ -60,14 +60,22 @@ func (t *tally) answered(l *lookup, f fate) {
 	if f == dropped {
 		return
 	}
-	t.rcodes[a.rcode].Add(1)
-	if a.service < 0 {
+	t.scope(l)
+	if a.zone < 0 {
+		t.rcodes[a.rcode].Add(1)
 		return
 	}
-	if l.s.Config() != t.given.config || t.given.services == nil {
+	if l.s.Config() != t.given.config || t.given.zones == nil {
 		t.turn(l.s)
 	}
-	t.given.count(a.service, &l.decision, l.req.Now)
+	o := outcomeOf(a.rcode)
+	t.given.zones[a.zone].outcomes[o].Add(1)
+	if o == outcomeOther {
+		t.rcodes[a.rcode].Add(1)
+	}
+	if a.service >= 0 {
+		t.given.count(a.service, &l.decision, l.req.Now)
+	}
 }
 
 // turn puts what was counted for one configuration aside, and begins with another.
@@ -120,10 +128,32 @@ func (c *Counts) Limited() iter.Seq2[string, uint64] {
 // Rcodes gives the answers by RCODE, those that occurred.
 func (c *Counts) Rcodes() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
+		var zones [outcomes]uint64
+		for _, of := range c.ledger().zones {
+			for o, n := range of {
+				zones[o] += n
+			}
+		}
 		for i := range dns.RcodeBadCookie + 1 {
 			n := c.sum(func(t *tally) *atomic.Uint64 { return &t.rcodes[i] })
+			if o := outcomeOf(i); o != outcomeOther {
+				n += zones[o]
+			}
 			if n > 0 && !yield(rcodeWord(i), n) {
 				return
+			}
+		}
+	}
+}
+
+// Zones gives the answers from zones, by origin and by what became of the question: answered, denied or other.
+func (c *Counts) Zones() iter.Seq2[[2]string, uint64] {
+	return func(yield func([2]string, uint64) bool) {
+		for name, of := range c.ledger().zones {
+			for o, word := range [outcomes]string{"answered", "denied", "other"} {
+				if of[o] > 0 && !yield([2]string{name, word}, of[o]) {
+					return
+				}
 			}
 		}
 	}
@@ -141,7 +171,7 @@ type Given struct {
 // Given gives the answers from services, those that occurred.
 func (c *Counts) Given() iter.Seq[Given] {
 	return func(yield func(Given) bool) {
-		for key, e := range c.ledger() {
+		for key, e := range c.ledger().given {
 			for placed, n := range e.first {
 				g := Given{key.service, key.place, steer.Placed(placed), n, e.beside[placed]}
 				if (g.Answers > 0 || g.Beside > 0) && !yield(g) {
@@ -155,7 +185,7 @@ func (c *Counts) Given() iter.Seq[Given] {
 // Expiry is when the last answer that gave a place to a client of a service leaves the caches that keep to its TTL;
 // zero when none did since the start.
 func (c *Counts) Expiry(service, place string) time.Time {
-	e := c.ledger()[ledgerKey{service, place}]
+	e := c.ledger().given[ledgerKey{service, place}]
 	if e.expiry == 0 {
 		return time.Time{}
 	}
@@ -166,7 +196,7 @@ func (c *Counts) Expiry(service, place string) time.Time {
 func (c *Counts) ledger() ledger {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sum := maps.Clone(c.past)
+	sum := c.past.clone()
 	for _, t := range c.tallies {
 		t.given.addTo(sum)
 	}

@@ -84,6 +84,7 @@ type door struct {
 	last    []func() error // are called when nothing reads any more
 	serving []func()       // each reads from one socket until that is closed
 	readers sync.WaitGroup
+	buffer  int // octets of the smallest receive buffer of its plain UDP sockets; 0: it has none
 }
 
 // add takes a socket in, with what reads from it until it is closed.

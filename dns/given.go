@@ -1,8 +1,11 @@
 package dns
 
 import (
+	"maps"
 	"sync/atomic"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"gslb/dns/steer"
 )
@@ -13,6 +16,33 @@ type given struct {
 	config   uint64
 	services []servicePlaces
 	cells    []cell
+	zones    []zoneCell // by their index in the policy; nil: nothing can be counted yet
+}
+
+// zoneCell counts the answers from one zone by what became of them.
+type zoneCell struct {
+	name     string
+	outcomes [outcomes]atomic.Uint64
+}
+
+// outcome is what became of a question for a name of a zone: an RCODE, of which all but two are rare.
+type outcome uint8
+
+const (
+	outcomeAnswered outcome = iota // NOERROR
+	outcomeDenied                  // NXDOMAIN
+	outcomeOther
+	outcomes
+)
+
+func outcomeOf(rcode int) outcome {
+	switch rcode {
+	case dns.RcodeSuccess:
+		return outcomeAnswered
+	case dns.RcodeNameError:
+		return outcomeDenied
+	}
+	return outcomeOther
 }
 
 // servicePlaces says where the cells of a service are: one for answers that gave no place, and one for each of its
@@ -32,7 +62,7 @@ type cell struct {
 }
 
 func newGiven(s *steer.Snapshot) given {
-	g := given{config: s.Config(), services: []servicePlaces{}}
+	g := given{config: s.Config()}
 	n := 0
 	for _, svc := range s.Policy().Services() {
 		places := svc.Places()
@@ -40,6 +70,11 @@ func newGiven(s *steer.Snapshot) given {
 		n += 1 + len(places)
 	}
 	g.cells = make([]cell, n)
+	zones := s.Policy().Zones()
+	g.zones = make([]zoneCell, len(zones))
+	for i, z := range zones {
+		g.zones[i].name = z.Origin().String()
+	}
 	return g
 }
 
@@ -70,7 +105,14 @@ func (c *cell) lasts(expiry uint32) {
 }
 
 // ledger is a sum, by name.
-type ledger map[ledgerKey]entry
+type ledger struct {
+	given map[ledgerKey]entry
+	zones map[string][outcomes]uint64
+}
+
+func newLedger() ledger { return ledger{map[ledgerKey]entry{}, map[string][outcomes]uint64{}} }
+
+func (l ledger) clone() ledger { return ledger{maps.Clone(l.given), maps.Clone(l.zones)} }
 
 type ledgerKey struct{ service, place string }
 
@@ -87,11 +129,19 @@ func (g *given) addTo(sum ledger) {
 			if i > 0 {
 				key.place = svc.places[i-1]
 			}
-			e, counted := sum[key]
+			e, counted := sum.given[key]
 			if g.cells[svc.first+i].addTo(&e) || counted {
-				sum[key] = e
+				sum.given[key] = e
 			}
 		}
+	}
+	for i := range g.zones {
+		z := &g.zones[i]
+		n := sum.zones[z.name]
+		for o := range n {
+			n[o] += z.outcomes[o].Load()
+		}
+		sum.zones[z.name] = n
 	}
 }
 

@@ -45,6 +45,7 @@ type answer struct {
 	authoritative bool
 	span          int // see steer.Decision; where it is not 0 the answer depends on the client that was sought for
 	placed        steer.Placed
+	zone          int // its index in the policy; -1: the answer is from none
 	service       int // that the last decision was for; -1: there was none
 	extended      extended
 	found         zone.Name // where the zone has what the question's name gets; "": nowhere

@@ -78,8 +78,8 @@ type Worker struct {
 // Worker makes a worker. There should be few: each has counters of its own, for good.
 func (r *Responder) Worker() *Worker { return &Worker{responder: r, tally: r.Counts.tally()} }
 
-// Respond answers one request, as [Responder.Respond] does. It does not allocate for common questions.
-func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
+// reply answers one request.
+func (w *Worker) reply(s *steer.Snapshot, req Request, to []byte) []byte {
 	rcode, ok := w.query.parse(req.Packet, &w.letters)
 	switch {
 	case !ok, req.Over == QUIC && w.query.offendsQUIC():
@@ -95,6 +95,7 @@ func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
 func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) []byte {
 	q, l := &w.query, &w.lookup
 	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, req, rcode, -1
+	l.zone = -1
 	if q.edns {
 		l.options = l.optionsOf()
 	}
@@ -136,18 +137,18 @@ func (l *lookup) resolve() {
 		l.withhold()
 		return
 	}
-	z, ok := l.s.Zone(l.q.name)
+	at, z, ok := l.s.Policy().ZoneAt(l.q.name)
 	if !ok {
 		l.rcode, l.extended = dns.RcodeRefused, edeNotOurs
 		return
 	}
 	if l.q.rrtype == dns.TypeDS && l.q.name == z.Origin() && l.q.name.Labels() > 0 {
 		// RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
-		if parent, ours := l.s.Zone(l.q.name.Parent()); ours {
-			z = parent
+		if over, parent, ours := l.s.Policy().ZoneAt(l.q.name.Parent()); ours {
+			at, z = over, parent
 		}
 	}
-	l.z = z
+	l.z, l.zone = z, at
 	l.run()
 }
 

@@ -117,6 +117,19 @@ func (s *Server) Addresses() []netip.AddrPort {
 	return all
 }
 
+// Buffers gives the octets of the receive buffers that the kernel gave: for each address with UDP, the smallest of its sockets.
+func (s *Server) Buffers() map[netip.AddrPort]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[netip.AddrPort]int{}
+	for _, d := range s.doors {
+		if d.buffer > 0 {
+			all[d.address] = d.buffer
+		}
+	}
+	return all
+}
+
 // Close ends every socket, and returns when the last request has been answered.
 func (s *Server) Close() error { return s.Listen(Doors{}) }
 
@@ -147,6 +160,7 @@ func (s *Server) openPlain(ctx context.Context, d *door, w where) error {
 	if err != nil {
 		return err
 	}
+	d.buffer = receiveBuffers(packets)
 	for _, conn := range packets {
 		d.add(conn, func() { s.serveUDP(ctx, conn, w.address.Addr().IsUnspecified()) })
 	}

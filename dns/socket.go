@@ -117,6 +117,24 @@ func vacant(ctx context.Context, network string, a netip.AddrPort) error {
 	return alone.Close()
 }
 
+// receiveBuffers gives the octets of the smallest receive buffer of some sockets, as the kernel counts them; 0 where it does
+// not tell.
+func receiveBuffers(sockets []*net.UDPConn) int {
+	least := 0
+	for _, socket := range sockets {
+		raw, err := socket.SyscallConn()
+		if err != nil {
+			continue
+		}
+		_ = raw.Control(func(fd uintptr) { // an error leaves it as it is
+			if n, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF); err == nil && (least == 0 || n < least) {
+				least = n
+			}
+		})
+	}
+	return least
+}
+
 // prepare sets what a UDP socket needs before it is bound: a port that is shared among the workers, and the rest.
 func prepare(c syscall.RawConn, a netip.AddrPort) error {
 	var err error

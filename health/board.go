@@ -18,6 +18,7 @@ type slot struct {
 	endpoint Endpoint
 	at       time.Time // of the newest result; zero without one
 	took     laps
+	turns    uint32 // how often the verdict has changed
 }
 
 // Board keeps the endpoints and their verdicts. It is passive: it has no goroutine and no clock,
@@ -206,6 +207,9 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 	if s.endpoint != before {
 		b.outdated[i/pageSize] = true
 		b.touch()
+	}
+	if s.endpoint.Verdict != before.Verdict {
+		s.turns++
 	}
 	if r.OK {
 		b.reconsider(now)

@@ -29,14 +29,20 @@ func (l *laps) all() []time.Duration {
 	return all
 }
 
-// Took gives how long the last probes of a key took, oldest first: at most 20, none before this process or of a key
-// that is not on the board.
-func (b *Board) Took(k Key) []time.Duration {
+// History is what the board remembers of one endpoint beside its window. The zero History is that of a key that is not on the
+// board.
+type History struct {
+	Took  []time.Duration // of the last probes, oldest first: at most 20, none from before this process
+	Turns uint32          // how often the verdict has changed in this process
+}
+
+// History gives what is remembered of a key.
+func (b *Board) History(k Key) History {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i, ok := b.roster.index[k]
 	if !ok {
-		return nil
+		return History{}
 	}
-	return b.slots[i].took.all()
+	return History{b.slots[i].took.all(), b.slots[i].turns}
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"gslb/health/spread"
 )
 
 // flightsMax is how many probes are in flight at most, each with a goroutine and a socket. Those that are due beyond
@@ -23,12 +25,20 @@ type Runner struct {
 	woken   chan struct{} // one slot: the first of the queue is another, or may leave now
 	pulse   pulse
 	ours    hindrances
+	lag     spread.Spread // from when a probe was due to when it left
 
 	mu      sync.Mutex
 	wanted  []Key
 	watches map[Key]*watch
 	queue   queue // of the watches that wait
 	flights int
+	took    map[Ending]*spread.Spread
+}
+
+// Ending is how probes of one kind end.
+type Ending struct {
+	Kind string // the word of the config
+	OK   bool
 }
 
 // watch is one endpoint that is probed. It is guarded by the mutex of its runner.
@@ -64,7 +74,7 @@ func (q *queue) Pop() any {
 // NewRunner gives a runner that brings the board the results of the prober. Nothing is probed until
 // [Runner.Run].
 func NewRunner(b *Board, p Prober, log *slog.Logger) *Runner {
-	return &Runner{board: b, probe: p, log: log, applied: make(chan struct{}, 1), woken: make(chan struct{}, 1), watches: map[Key]*watch{}}
+	return &Runner{board: b, probe: p, log: log, applied: make(chan struct{}, 1), woken: make(chan struct{}, 1), watches: map[Key]*watch{}, took: map[Ending]*spread.Spread{}}
 }
 
 // Apply makes the targets the content of the board and, while the runner runs, what is probed. The
@@ -174,6 +184,7 @@ func (r *Runner) launch(ctx context.Context, crew *sync.WaitGroup) time.Duration
 		flight, stop := context.WithCancel(ctx)
 		w.stop = stop
 		r.flights++
+		r.lag.Add(now.Sub(w.due))
 		crew.Go(func() { r.fly(flight, w) })
 	}
 	return longestWait
@@ -191,7 +202,7 @@ func (r *Runner) fly(ctx context.Context, w *watch) {
 			r.board.Record(w.key, result, now)
 		}
 	}
-	r.land(w, now)
+	r.land(w, now, result)
 }
 
 // note follows what keeps probes from being made at all, and tells of it once.
@@ -201,9 +212,10 @@ func (r *Runner) note(k Key, result Result) {
 }
 
 // land has a watch wait for its next probe.
-func (r *Runner) land(w *watch, now time.Time) {
+func (r *Runner) land(w *watch, now time.Time, found Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.time(w.key.Check, found)
 	w.stop()
 	w.stop = nil
 	full := r.flights == flightsMax

@@ -31,6 +31,7 @@ var house = []floor{
 		{"dns/sign", "signed RRsets"},
 	}},
 	{"0", []room{
+		{"health/spread", "how are durations spread?"},
 		{"geo/prefix", "address to value, with its span"},
 		{"bgp/screen", "which bytes may reach gobgp?"},
 		{"bgp/wire", "the protocol on the speaker's pipe"},

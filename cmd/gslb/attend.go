@@ -67,6 +67,7 @@ func (d *daemon) deps() admin.Deps {
 		Appended: d.keeper.Appended,
 		Reload:   d.Reload,
 		Counts:   d.responder.Counts,
+		Buffers:  d.server.Buffers,
 		Happened: d.keeper.happened,
 
 		Routes:    d.peering.rib.Latest,
@@ -78,8 +79,13 @@ func (d *daemon) deps() admin.Deps {
 		Drain:   d.drain,
 		Undrain: d.undrain,
 
-		Took:   d.board.Took,
-		Gaps:   d.runner.Gaps,
+		History:  d.board.History,
+		Gaps:     d.runner.Gaps,
+		Lag:      d.runner.Lag,
+		Probes:   d.runner.Took,
+		InFlight: d.runner.InFlight,
+		Built:    d.publisher.Built,
+
 		Report: d.outside.Report,
 	}
 }
@@ -91,7 +97,7 @@ func (d *daemon) view() admin.Server {
 		Ready: now.open, Since: d.started, Listen: d.server.Addresses(),
 		Config: admin.Config{
 			File: now.config.File, Number: now.number, Hash: now.config.Hash(), Loaded: now.loaded,
-			Refused: now.refused, Failures: now.fails,
+			Refused: now.refused, Failures: now.fails, Reloads: now.turns,
 		},
 	}
 }

@@ -59,6 +59,7 @@ type current struct {
 	open    bool // the DNS sockets are open
 	refused *admin.Refusal
 	fails   uint64
+	turns   uint64 // reloads that put another configuration in force
 }
 
 // fixed is what a daemon keeps for as long as it runs.

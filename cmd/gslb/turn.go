@@ -105,6 +105,7 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	}
 	d.use(cfg, policy, now.number)
 	now.config, now.loaded, now.refused = cfg, time.Now(), nil
+	now.turns++
 	d.latest.Store(&now)
 	return nil
 }

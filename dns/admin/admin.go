@@ -16,6 +16,7 @@ import (
 	"gslb/dns"
 	"gslb/dns/steer"
 	"gslb/health"
+	"gslb/health/spread"
 )
 
 // Deps is how the handler looks at the server. Every function is safe for concurrent use.
@@ -30,7 +31,8 @@ type Deps struct {
 	Appended func() <-chan struct{}                // closed when there is more to read than at the time of the call
 	Reload   func(context.Context) (Reload, error) // waits for the outcome
 	Counts   *dns.Counts
-	Happened func() map[string]uint64 // events since the start, by kind
+	Buffers  func() map[netip.AddrPort]int // octets of the receive buffers of UDP sockets
+	Happened func() map[string]uint64      // events since the start, by kind
 
 	Routes    func() *bgp.Table          // the newest one; never nil
 	Peers     func() []bgp.PeerView      // every BGP session
@@ -41,8 +43,13 @@ type Deps struct {
 	Drain   func(context.Context, config.Drain) (Drained, error)              // writes its file, and waits until it is in force
 	Undrain func(ctx context.Context, place, service string) (Drained, error) // removes its file, and waits until that is in force
 
-	Took   func(health.Key) []time.Duration                         // of the last probes, oldest first
-	Gaps   func() health.Gaps                                       // how often the checks stood still
+	History  func(health.Key) health.History
+	Gaps     func() health.Gaps
+	Lag      func() spread.Sum                   // of probes
+	Probes   func() map[health.Ending]spread.Sum // how long they took
+	InFlight func() int                          // probes that are under way
+	Built    func() steer.Built                  // the snapshots
+
 	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
 

@@ -23,6 +23,7 @@ import (
 	"gslb/dns/steer"
 	"gslb/geo"
 	"gslb/health"
+	"gslb/health/spread"
 )
 
 const text = `
@@ -79,6 +80,9 @@ func newWorld(t testing.TB) *world {
 		Server:   func() admin.Server { return w.server },
 		Events:   func(since time.Time, limit int) ([]state.Event, error) { return w.events(since, limit) },
 		Reload:   func(context.Context) (admin.Reload, error) { return w.reload() },
+		Buffers: func() map[netip.AddrPort]int {
+			return map[netip.AddrPort]int{netip.MustParseAddrPort("127.0.0.1:5353"): 425984}
+		},
 		Counts:   dns.NewResponder("", "").Counts,
 		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5, Hindered: 2} },
 		Happened: func() map[string]uint64 { return map[string]uint64{"drain": 3} },
@@ -91,7 +95,13 @@ func newWorld(t testing.TB) *world {
 		Newest:    func() (string, error) { return strings.Repeat("0", 24), nil },
 		After:     func(string, int) ([]state.Event, error) { return nil, nil },
 		Appended:  func() <-chan struct{} { return nil },
-		Took:      board.Took,
+		History:   board.History,
+		Lag:       func() (s spread.Sum) { return s },
+		InFlight:  func() int { return 2 },
+		Probes:    func() map[health.Ending]spread.Sum { return map[health.Ending]spread.Sum{{Kind: "tcp", OK: true}: {}} },
+		Built: func() steer.Built {
+			return steer.Built{Snapshots: 3, Last: time.Second, Total: 4 * time.Second, At: now}
+		},
 	}
 	return w
 }

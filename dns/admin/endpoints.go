@@ -98,7 +98,7 @@ func (h *handler) endpointOf(service string, p steer.PlaceView, e steer.Endpoint
 	if e.Check == "" {
 		return view
 	}
-	for _, d := range h.Took(e.Key) {
+	for _, d := range h.History(e.Key).Took {
 		view.Took = append(view.Took, d.Seconds())
 	}
 	return view

@@ -48,7 +48,7 @@ func large(t testing.TB) *world {
 	snapshot := steer.Build(steer.Inputs{Policy: policy, Config: 1, Health: board.Latest(), Routes: bgp.NewTable(1, nil), Geo: geo.NewMap(maps.All(map[netip.Prefix]geo.Location{})), Now: now}, nil)
 	w := newWorld(t)
 	w.deps.Snapshot = func() *steer.Snapshot { return snapshot }
-	w.deps.Took = board.Took
+	w.deps.History = board.History
 	return w
 }
 

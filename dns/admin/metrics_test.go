@@ -1,14 +1,20 @@
 package admin_test
 
 import (
+	"net"
 	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
 
 	miekg "github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"gslb/config"
 	"gslb/dns"
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+	"gslb/health"
 )
 
 func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
@@ -53,18 +59,106 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 		`gslb_service_served{service="www"} 1`,
 		`gslb_events_total{kind="drain"} 3`,
 		`gslb_geo_info{database="table"} 1`,
+		`gslb_place_answers_total{place="msk",placed="geo",service="www"} 1`,
+		`gslb_dns_zone_answers_total{outcome="answered",zone="ok.test."} 1`,
+		`gslb_endpoint_transitions_total{endpoint="192.0.2.1",place="msk",service="www"} 1`,
+		`gslb_dns_receive_buffer_bytes{address="127.0.0.1:5353"} 425984`,
+		`gslb_snapshot_builds_total 3`,
+		`gslb_snapshot_version{input="config"} 42`,
+		`gslb_objects{kind="endpoint"} 5`,
+		`gslb_drains 1`,
+		`gslb_probes_in_flight 2`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(body) {
 			t.Errorf("lacks %s", want)
 		}
 	}
 	// What a client sent is no label.
-	if strings.Contains(body, "203.0.113") || strings.Contains(body, "ok.test") {
+	if strings.Contains(body, "203.0.113") || strings.Contains(body, "www.ok.test") {
 		t.Error("a name or an address of a query is in the metrics")
 	}
 	for _, line := range strings.Split(body, "\n") {
 		if name, ok := strings.CutPrefix(line, "# TYPE gslb_"); ok && strings.HasSuffix(name, " counter") != strings.Contains(name, "_total ") {
 			t.Errorf("%s: counters, and only counters, end in _total", line)
 		}
+	}
+}
+
+// full is a server of which every metric has something to tell.
+func full(t *testing.T) *world {
+	t.Helper()
+	p := newPeering(t)
+	p.announce(0, now, "203.0.113.0/24", "length=2")
+	p.announce(0, now, "192.0.2.0/24")
+	p.views[0].Refused = map[string]uint64{"attribute list": 1}
+	checked := strings.Replace(partnersText, "{www: {at:", "{www: {check: web, at:", 1)
+	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(checked + `
+checks: {web: {tcp: {port: 80}}}
+drains: [{target: ekb, until: 2026-11-30T00:00:00Z}]
+`)})
+	policy, more := steer.Compile(cfg)
+	if err := append(problems, more...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	board := health.NewBoard()
+	board.Apply(policy.Targets(), now)
+	snapshot := steer.Build(steer.Inputs{
+		Policy: policy, Config: 2, Health: board.Latest(), Routes: p.rib.Latest(), Geo: p.deps.Snapshot().Geo(), Now: now,
+	}, nil)
+	p.deps.Snapshot = func() *steer.Snapshot { return snapshot }
+	p.deps.History = board.History
+	r := dns.NewResponder("", "")
+	p.deps.Counts = r.Counts
+	for _, name := range []string{"www.ok.test.", "nope.ok.test.", "other."} {
+		question := new(miekg.Msg)
+		question.SetQuestion(name, miekg.TypeA)
+		question.SetEdns0(1232, false)
+		question.IsEdns0().Option = []miekg.EDNS0{&miekg.EDNS0_SUBNET{Code: miekg.EDNS0SUBNET, Family: 1, SourceNetmask: 24, Address: net.IPv4(203, 0, 113, 0)}}
+		packet, err := question.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Respond(snapshot, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.0.2.7"), Now: now}, nil)
+	}
+	return p.world
+}
+
+// What is listed is what there is, so that dashboards and rules that are held against the list are good.
+func TestEveryMetricIsTold(t *testing.T) {
+	w := full(t)
+	_, body := w.get("/metrics")
+	told := map[string]bool{}
+	for _, line := range strings.Split(body, "\n") {
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, _, _ := strings.Cut(rest, " ")
+			told[name] = true
+		}
+	}
+	listed := map[string]bool{}
+	for _, m := range admin.Metrics() {
+		listed[m.Name] = true
+		if !told[m.Name] {
+			t.Errorf("%s is listed, and not told", m.Name)
+		}
+		want := "# TYPE " + m.Name + " " + string(m.Kind) + "\n"
+		if told[m.Name] && !strings.Contains(body, want) {
+			t.Errorf("%s is no %s", m.Name, m.Kind)
+		}
+	}
+	for name := range told {
+		if strings.HasPrefix(name, "gslb_") && !listed[name] {
+			t.Errorf("%s is told, and not listed", name)
+		}
+	}
+}
+
+func TestMetricsKeepToTheConventions(t *testing.T) {
+	_, body := full(t).get("/metrics")
+	problems, err := promlint.New(strings.NewReader(body)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 }

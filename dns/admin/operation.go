@@ -131,7 +131,7 @@ func (h *handler) deeds() []operation {
 
 // probes are for machines.
 func (h *handler) probes() []operation {
-	metrics := metricsHandler(h.Deps)
+	metrics := metricsHandler(h)
 	return []operation{
 		{method: "GET", path: "/v1/openapi.json", role: RoleView, summary: "This document.", gives: shape[map[string]any](), serve: h.openapi},
 		{method: "GET", path: "/metrics", role: RoleView, summary: "Metrics for Prometheus.", media: "text/plain", serve: metrics.ServeHTTP},

@@ -25,6 +25,7 @@ type Config struct {
 	Loaded   time.Time `json:"loaded"`
 	Refused  *Refusal  `json:"refused,omitempty"` // nil when the files hold what is in force
 	Failures uint64    `json:"failures"`          // reloads that were refused since the start
+	Reloads  uint64    `json:"reloads"`           // reloads that put another configuration in force since then
 }
 
 // Refusal is a reload that changed nothing, since its files had problems.

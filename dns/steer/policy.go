@@ -237,12 +237,21 @@ func (p *Policy) NamesOfServices(few int) [][]string {
 
 // Zone finds the zone that a name lies in: the closest one, where zones nest.
 func (p *Policy) Zone(name zone.Name) (*zone.Zone, bool) {
+	_, z, ok := p.ZoneAt(name)
+	return z, ok
+}
+
+// ZoneAt is [Policy.Zone] with the zone's index in [Policy.Zones].
+func (p *Policy) ZoneAt(name zone.Name) (index int, z *zone.Zone, ok bool) {
 	at, ok := p.origins.Closest(name)
 	if !ok {
-		return nil, false
+		return -1, nil, false
 	}
-	return p.zones[at], true
+	return int(at), p.zones[at], true
 }
+
+// Zones gives every zone. The slice is immutable.
+func (p *Policy) Zones() []*zone.Zone { return p.zones }
 
 // NSID is the name that the operator gave to this server; empty for the host's own.
 func (p *Policy) NSID() string { return p.nsid }

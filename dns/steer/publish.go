@@ -41,6 +41,22 @@ type Publisher struct {
 	policy  *Policy
 	world   *geo.Map
 	tenures *Tenures
+	built   Built
+}
+
+// Built is what the making of snapshots took.
+type Built struct {
+	Snapshots uint64
+	Last      time.Duration // of the newest
+	Total     time.Duration
+	At        time.Time // when the newest was made
+}
+
+// Built tells what the making of snapshots took since the start.
+func (p *Publisher) Built() Built {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.built
 }
 
 // NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
@@ -128,7 +144,7 @@ func (p *Publisher) report(events []Event) {
 // build makes a snapshot and says what changed. Places that serve again in it begin to ramp: that shows only
 // when it is made, so it is made once more with that. It is built on another one, as a cache. The caller holds mu.
 func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
-	prev := p.latest.Load()
+	begin, prev := time.Now(), p.latest.Load()
 	in := Inputs{
 		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.world, Now: now, Tenures: p.tenures,
 	}
@@ -138,6 +154,8 @@ func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 		next = Build(in, next)
 	}
 	p.latest.Store(next)
+	took := time.Since(begin)
+	p.built = Built{p.built.Snapshots + 1, took, p.built.Total + took, now}
 	return Diff(prev, next)
 }
 

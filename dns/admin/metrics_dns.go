@@ -1,0 +1,61 @@
+package admin
+
+import "strconv"
+
+// dnsFamilies are of questions and answers.
+type dnsFamilies struct {
+	queries, silent, answers, zones, limited Metric
+	steered, given, subnets, latency, buffer Metric
+}
+
+func (d definer) dns() dnsFamilies {
+	return dnsFamilies{
+		queries: d.counter("dns_queries_total", "Packets that came in, by transport.", "transport"),
+		silent:  d.counter("dns_dropped_total", "Packets that got no answer, since they were no requests."),
+		answers: d.counter("dns_answers_total", "Answers, by RCODE.", "rcode"),
+		zones:   d.counter("dns_zone_answers_total", "Answers from zones, by what became of the question: answered (NOERROR), denied (NXDOMAIN) or other.", "zone", "outcome"),
+		limited: d.counter("dns_rate_limited_total", "Replies that were too many for their clients: slipped, dropped, or spared in a dry run.", "action"),
+		steered: d.counter("steered_total", "Answers from services, by what placed the client.", "service", "placed"),
+		given: d.counter("place_answers_total", "Answers from services that gave a place, by what placed the client; an answer that gave several counts for each. "+
+			"Without a place: answers that gave none.", "service", "place", "placed"),
+		subnets: d.counter("dns_subnet_answers_total", "Answers to questions with a client subnet, by its family and by the scope that was given.", "family", "scope"),
+		latency: d.histogram("dns_reply_seconds", "Time to make a reply, from the packet to the bytes that are sent, of one request in 64."),
+		buffer:  d.gauge("dns_receive_buffer_bytes", "Receive buffer that the kernel gave to a UDP socket: the smallest of an address.", "address"),
+	}
+}
+
+func (c *collector) dns(s scrape, f dnsFamilies) {
+	for over, n := range c.Counts.Queries() {
+		s.tell(f.queries, float64(n), over.String())
+	}
+	s.tell(f.silent, float64(c.Counts.Silent()))
+	for rcode, n := range c.Counts.Rcodes() {
+		s.tell(f.answers, float64(n), rcode)
+	}
+	for key, n := range c.Counts.Zones() {
+		s.tell(f.zones, float64(n), key[0], key[1])
+	}
+	for action, n := range c.Counts.Limited() {
+		s.tell(f.limited, float64(n), action)
+	}
+	c.steered(s, f)
+	for of, n := range c.Counts.Scopes() {
+		s.tell(f.subnets, float64(n), of.Family, strconv.Itoa(of.Bits))
+	}
+	s.spread(f.latency, c.Counts.Latency())
+	for address, octets := range c.Buffers() {
+		s.tell(f.buffer, float64(octets), address.String())
+	}
+}
+
+func (c *collector) steered(s scrape, f dnsFamilies) {
+	steered := map[[2]string]uint64{}
+	for g := range c.Counts.Given() {
+		placed := g.Placed.String()
+		steered[[2]string{g.Service, placed}] += g.Answers
+		s.tell(f.given, float64(g.Answers+g.Beside), g.Service, g.Place, placed)
+	}
+	for key, n := range steered {
+		s.tell(f.steered, float64(n), key[0], key[1])
+	}
+}
