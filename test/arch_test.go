@@ -14,7 +14,10 @@ var house = []floor{
 		{"test/...", "the tools of the whole: benchmarks, peers"},
 	}},
 	{"4", []room{{"cmd/gslb", "wiring and flags only"}}},
-	{"3.5", []room{{"cmd/gslb/demo", "what does a newcomer see in the first minute?"}}},
+	{"3.5", []room{
+		{"cmd/gslb/demo", "what does a newcomer see in the first minute?"},
+		{"deploy/grafana", "what does an operator look at first?"},
+	}},
 	{"3", []room{
 		{"dns/admin", "what does the operator see?"},
 		{"dns/sim", "the world on a table: scripted scenarios on a virtual clock"},
