@@ -19,10 +19,11 @@ import (
 type Counts struct {
 	mu      sync.Mutex
 	tallies []*tally
-	past    ledger // of policies that are gone
+	past    ledger               // of policies that are gone
+	settled map[ledgerKey]uint64 // of answers that gave what was drained: those of drains that are over
 }
 
-func newCounts() *Counts { return &Counts{past: newLedger()} }
+func newCounts() *Counts { return &Counts{past: newLedger(), settled: map[ledgerKey]uint64{}} }
 
 // tally makes the counters of one worker.
 func (c *Counts) tally() *tally {
@@ -43,7 +44,8 @@ type tally struct {
 	meter
 
 	// What places were given is counted by their index, for one configuration. It is replaced under Counts.mu.
-	given given
+	given  given
+	sketch sketch
 }
 
 func (t *tally) dropped(over Transport) {
@@ -74,7 +76,8 @@ func (t *tally) answered(l *lookup, f fate) {
 		t.rcodes[a.rcode].Add(1)
 	}
 	if a.service >= 0 {
-		t.given.count(a.service, &l.decision, l.req.Now)
+		t.given.count(a.service, &l.decision, l.s, l.req.Now)
+		t.sketch.note(l, l.decision.Members())
 	}
 }
 
@@ -84,6 +87,7 @@ func (t *tally) turn(s *steer.Snapshot) {
 	t.counts.mu.Lock()
 	defer t.counts.mu.Unlock()
 	t.given.addTo(t.counts.past)
+	t.sketch.begin(alike(t.given.services, next.services))
 	t.given = next
 }
 
@@ -190,6 +194,34 @@ func (c *Counts) Expiry(service, place string) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(int64(e.expiry), 0)
+}
+
+// Drained is how many answers gave a place to clients of a service since it is drained: because nobody else serves.
+func (c *Counts) Drained(service, place string) uint64 {
+	key := ledgerKey{service, place}
+	n := c.ledger().given[key].drained
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return n - min(n, c.settled[key])
+}
+
+// Settle begins the counting of [Counts.Drained] anew for everything that a snapshot does not have drained. It is
+// called when drains began or ended.
+func (c *Counts) Settle(s *steer.Snapshot) {
+	sum := c.ledger().given
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, svc := range s.Policy().Services() {
+		drained := s.Drained(i)
+		for m, place := range svc.Places() {
+			if m >= steer.DrainedMembers || drained>>m&1 == 0 {
+				key := ledgerKey{svc.Name(), place}
+				if n := sum[key].drained; n > 0 {
+					c.settled[key] = n
+				}
+			}
+		}
+	}
 }
 
 // ledger is the sum of all workers.

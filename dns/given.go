@@ -56,9 +56,10 @@ type servicePlaces struct {
 // cell counts the answers that gave one place, or none, by what placed the client. An answer counts once
 // as first, and for each further place beside that: what is given most, one place, costs one addition.
 type cell struct {
-	first  [steer.PlacedKinds]atomic.Uint64
-	beside [steer.PlacedKinds]atomic.Uint64
-	expiry atomic.Uint32 // seconds since 1970: when the last of these answers leaves caches; 0: there was none
+	first   [steer.PlacedKinds]atomic.Uint64
+	beside  [steer.PlacedKinds]atomic.Uint64
+	drained atomic.Uint64 // answers that gave it while it was drained
+	expiry  atomic.Uint32 // seconds since 1970: when the last of these answers leaves caches; 0: there was none
 }
 
 func newGiven(s *steer.Snapshot) given {
@@ -79,7 +80,7 @@ func newGiven(s *steer.Snapshot) given {
 }
 
 // count takes in the answer of one decision.
-func (g *given) count(service int, d *steer.Decision, now time.Time) {
+func (g *given) count(service int, d *steer.Decision, s *steer.Snapshot, now time.Time) {
 	cells := g.cells[g.services[service].first:]
 	members := d.Members()
 	if len(members) == 0 {
@@ -94,6 +95,15 @@ func (g *given) count(service int, d *steer.Decision, now time.Time) {
 		c := &cells[1+m]
 		c.beside[d.Placed].Add(1)
 		c.lasts(expiry)
+	}
+	if !d.MayGiveDrained() {
+		return
+	}
+	drained := s.Drained(service)
+	for _, m := range members {
+		if m < steer.DrainedMembers && drained>>m&1 != 0 {
+			cells[1+m].drained.Add(1)
+		}
 	}
 }
 
@@ -118,6 +128,7 @@ type ledgerKey struct{ service, place string }
 
 type entry struct {
 	first, beside [steer.PlacedKinds]uint64
+	drained       uint64
 	expiry        uint32
 }
 
@@ -153,6 +164,7 @@ func (c *cell) addTo(e *entry) (any bool) {
 		e.first[i] += first
 		e.beside[i] += beside
 	}
+	e.drained += c.drained.Load()
 	e.expiry = max(e.expiry, c.expiry.Load())
 	return any
 }

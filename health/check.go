@@ -113,4 +113,7 @@ type Result struct {
 	Cause string        // of a failure, in words: the same words for the same fault
 	Took  time.Duration // from the start of the probe to its end
 	Ours  bool          // it failed for want of something on this machine, and tells nothing of the endpoint
+
+	Load   float64 // what the endpoint carries, where a report says so
+	Loaded bool    // one does
 }

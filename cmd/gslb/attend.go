@@ -78,6 +78,8 @@ func (d *daemon) deps() admin.Deps {
 
 		Drain:   d.drain,
 		Undrain: d.undrain,
+		Begun:   d.publisher.Begun,
+		Load:    d.outside.Load,
 
 		History:  d.board.History,
 		Gaps:     d.runner.Gaps,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -141,7 +142,8 @@ func (d *daemon) assemble() {
 		GeoChanged: d.world.Changed(),
 	}, d.tell)
 	d.publisher.Restore(d.keeper.tenures())
-	d.keeper.steer = d.publisher.Tenures
+	d.publisher.RestoreBegun(d.keeper.drains())
+	d.keeper.steer, d.keeper.begun = d.publisher.Tenures, d.publisher.Begun
 	host, err := os.Hostname()
 	if err != nil {
 		d.log.Warn("host name not known", "cause", err)
@@ -290,6 +292,9 @@ func (d *daemon) listen() error {
 
 // tell brings events to the log and the journal.
 func (d *daemon) tell(events []steer.Event) {
+	if slices.ContainsFunc(events, func(e steer.Event) bool { return e.Kind == "drain" }) && d.responder != nil {
+		d.responder.Counts.Settle(d.publisher.Latest())
+	}
 	for _, e := range events {
 		level := slog.LevelInfo
 		if e.Grave {

@@ -21,6 +21,7 @@ import (
 const (
 	windowsBucket = "windows" // a health.Saved for each endpoint and check
 	tenuresBucket = "tenures" // a steer.Tenure for each place of a service that has a ramp
+	drainsBucket  = "drains"  // since when each drain holds
 	routesBucket  = "routes"  // what bgp.RIB saves
 	metaBucket    = "meta"
 	configKey     = "config" // a numbered
@@ -44,7 +45,8 @@ type keeper struct {
 	store *state.Store
 	board *health.Board
 	rib   *bgp.RIB
-	steer func() *steer.Tenures // what the publisher remembers
+	steer func() *steer.Tenures               // what the publisher remembers
+	begun func() map[steer.DrainKey]time.Time // likewise
 	log   *slog.Logger
 	wake  chan struct{} // one slot
 
@@ -64,7 +66,8 @@ type keeper struct {
 	failing bool
 	trimmed time.Time
 
-	remembered *steer.Tenures // that were saved last
+	remembered *steer.Tenures               // that were saved last
+	drained    map[steer.DrainKey]time.Time // likewise
 }
 
 // numbered is the number of a configuration among those of this server.
@@ -74,7 +77,7 @@ type numbered struct {
 }
 
 func newKeeper(store *state.Store, board *health.Board, rib *bgp.RIB, log *slog.Logger) *keeper {
-	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}, told: make(chan struct{})}
+	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, begun: func() map[steer.DrainKey]time.Time { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}, told: make(chan struct{})}
 }
 
 // happened counts the events since the start, by kind.
@@ -209,7 +212,7 @@ func (k *keeper) flush() {
 	if lost > 0 {
 		k.log.Warn("journal has a gap", "events", lost)
 	}
-	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveConfig(inForce), k.saveRoutes())
+	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveDrains(), k.saveConfig(inForce), k.saveRoutes())
 	if appended := k.store.Append(events...); appended != nil {
 		err = errors.Join(err, appended)
 		k.putBack(events)

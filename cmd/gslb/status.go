@@ -40,6 +40,7 @@ func newStatus(o *options) *cobra.Command {
 	c.Flags().StringVar(&service, "service", "", "only this `service`")
 	c.Flags().StringVar(&place, "place", "", "only services of this `place`")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.AddCommand(newStatusDrain(o))
 	return c
 }
 

@@ -32,13 +32,34 @@ func (h *handler) drain(w http.ResponseWriter, r *http.Request) {
 
 // Drains is the drains that hold.
 type Drains struct {
-	Answers string          `json:"answers"` // the version of the snapshot
-	Drains  []steer.DrainOf `json:"drains"`
+	Answers string      `json:"answers"` // the version of the snapshot
+	Drains  []HeldDrain `json:"drains"`
+}
+
+// HeldDrain is a drain that holds.
+type HeldDrain struct {
+	steer.DrainOf
+	Since time.Time `json:"since"` // when it began on this server
 }
 
 func (h *handler) drains(w http.ResponseWriter, _ *http.Request) {
 	s := h.Snapshot()
-	write(w, http.StatusOK, Drains{s.Version().String(), s.Drains()})
+	write(w, http.StatusOK, Drains{s.Version().String(), h.drainsOf(s, "")})
+}
+
+// drainsOf gives the drains of a place that hold; without a name, of every place.
+func (h *handler) drainsOf(s *steer.Snapshot, place string) []HeldDrain {
+	held, begun := []HeldDrain{}, h.Begun()
+	for _, d := range s.Drains() {
+		if place == "" || d.Place == place {
+			since, ok := begun[steer.DrainKey{Place: d.Place, Service: d.Service}]
+			if !ok {
+				since = time.Now() // it began with the snapshot that was made just now
+			}
+			held = append(held, HeldDrain{d, since})
+		}
+	}
+	return held
 }
 
 // DrainOrder is a drain that somebody wants, as POST /v1/drains takes it.

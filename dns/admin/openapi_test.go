@@ -130,6 +130,8 @@ func TestEveryAnswerIsAsTheDocumentSays(t *testing.T) {
 		v.ask("POST", "/v1/reload", "/v1/reload", "", 422)
 		v.ask("POST", "/v1/drains", "/v1/drains", `{"place":"msk","for":"2h","by":"nikita"}`, 201)
 		v.ask("POST", "/v1/drains", "/v1/drains", `{"place":"msk","for":"soon"}`, 400)
+		v.ask("GET", "/v1/drains/{place}", "/v1/drains/nsk", "", 200)
+		v.ask("GET", "/v1/drains/{place}", "/v1/drains/nks", "", 404)
 		v.ask("DELETE", "/v1/drains/{place}", "/v1/drains/msk", "", 404)
 		v.ask("POST", "/v1/partners/reset", "/v1/partners/reset?partner=nobody", "", 404)
 		v.ask("POST", "/v1/push/{check}", "/v1/push/web", "[]", 401)

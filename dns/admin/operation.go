@@ -115,6 +115,8 @@ func (h *handler) histories() []operation {
 func (h *handler) deeds() []operation {
 	return []operation{
 		{method: "GET", path: "/v1/drains", role: RoleView, summary: "The drains that hold.", gives: shape[Drains](), serve: h.drains},
+		{method: "GET", path: "/v1/drains/{place}", role: RoleView, summary: "How far a place has been left: answers, caches, clients, load, and a forecast.", params: []param{part("place", "The place.")},
+			gives: shape[Departure](), refusals: []int{404}, serve: h.departure},
 		{method: "POST", path: "/v1/drains", role: RoleDrain, summary: "Drain a place on this server: writes the file that gslb drain writes, and waits until it is in force.",
 			takes: shape[DrainOrder](), gives: shape[Drained](), code: http.StatusCreated, refusals: []int{400, 403, 404, 409, 415, 422, 503}, serve: h.beginDrain},
 		{method: "DELETE", path: "/v1/drains/{place}", role: RoleDrain, summary: "End a drain that gslb drain, or this API, began on this server.", params: []param{part("place", "The place."), text("service", "The drain for this service only.")},

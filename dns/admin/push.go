@@ -16,6 +16,7 @@ type Report struct {
 	Endpoint netip.Addr `json:"endpoint"` // the address that is probed
 	OK       *bool      `json:"ok"`
 	Cause    string     `json:"cause,omitempty"` // of a failure
+	Load     *float64   `json:"load,omitempty"`  // what it carries, in any unit in which 0 is nothing: a drain shows it
 }
 
 const (
@@ -53,7 +54,11 @@ func (h *handler) push(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, report := range reports {
-		h.Report(check, report.Endpoint, health.Result{OK: *report.OK, Cause: report.Cause})
+		result := health.Result{OK: *report.OK, Cause: report.Cause}
+		if report.Load != nil {
+			result.Load, result.Loaded = *report.Load, true
+		}
+		h.Report(check, report.Endpoint, result)
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -67,6 +72,8 @@ func fault(reports []Report, check string, addresses map[netip.Addr]bool) string
 		switch {
 		case r.OK == nil:
 			return "ok: not given"
+		case r.Load != nil && *r.Load < 0:
+			return "load: below 0"
 		case !addresses[r.Endpoint]:
 			return "endpoint " + r.Endpoint.String() + ": not one of check " + check
 		}

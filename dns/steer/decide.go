@@ -169,6 +169,25 @@ func (d *Decision) even(s *Snapshot, service int) int {
 // decision is.
 func (d *Decision) Members() []uint32 { return d.chosen[:d.n] }
 
+// MayGiveDrained tells whether places that are drained could be chosen, since nobody else serves.
+func (d *Decision) MayGiveDrained() bool { return d.mode == withDrained || d.mode == lastResort }
+
+// DrainedMembers is how many members of a service [Snapshot.Drained] has bits for.
+const DrainedMembers = 64
+
+// Drained gives the first members of a service that are drained, a bit for each.
+func (s *Snapshot) Drained(service int) (members uint64) {
+	if s.drains == 0 {
+		return 0
+	}
+	for i := range s.standings.of(service) {
+		if i < DrainedMembers && s.standings.of(service)[i].drained {
+			members |= 1 << i
+		}
+	}
+	return members
+}
+
 // Addresses appends the addresses of the answer: those of every chosen place, rotated, at most
 // as many as the service allows.
 func (d *Decision) Addresses(s *Snapshot, service int, to []netip.Addr) []netip.Addr {

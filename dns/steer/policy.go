@@ -222,6 +222,15 @@ func (p *Policy) Services() iter.Seq2[int, *Service] {
 	}
 }
 
+// PlaceNames gives the name of every place.
+func (p *Policy) PlaceNames() []string {
+	names := make([]string, len(p.places))
+	for i, place := range p.places {
+		names[i] = place.name
+	}
+	return names
+}
+
 // NamesOfServices gives, by service, the first few names that lead to it. It takes a look at every name of every zone.
 func (p *Policy) NamesOfServices(few int) [][]string {
 	names := make([][]string, len(p.services))

@@ -42,6 +42,7 @@ type Publisher struct {
 	world   *geo.Map
 	tenures *Tenures
 	built   Built
+	begun   map[DrainKey]time.Time // since when the drains of the newest snapshot hold
 }
 
 // Built is what the making of snapshots took.
@@ -153,6 +154,7 @@ func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 		p.tenures = in.Tenures
 		next = Build(in, next)
 	}
+	p.begun = begun(p.begun, next)
 	p.latest.Store(next)
 	took := time.Since(begin)
 	p.built = Built{p.built.Snapshots + 1, took, p.built.Total + took, now}

@@ -47,6 +47,7 @@ type Snapshot struct {
 	standings standings    // by service and member
 	numbers   *numbers     // of the policy's targets in Inputs.Health
 	ramps     [][]ramp     // that run, by service and member; nil: none does, nor in a service with nil
+	drains    int          // that hold
 	drainEnd  time.Time    // when the next drain runs out; zero: never
 	expiry    time.Time    // when the next drain runs out or the next ramp ends; zero: never
 }
@@ -56,6 +57,9 @@ type Snapshot struct {
 func Build(in Inputs, prev *Snapshot) *Snapshot {
 	p := in.Policy
 	s := &Snapshot{in: in, drainEnd: p.nextExpiry(in.Now)}
+	for _, active := range p.activeAt(in.Now) {
+		s.drains += len(active)
+	}
 	s.partners = s.partnersFrom(prev)
 	s.views, s.terrains = s.viewsFrom(prev)
 	s.standings, s.numbers = s.standingsFrom(prev)
