@@ -16,6 +16,9 @@ func (k *checker) zones() {
 		}
 		k.zoneServices(z)
 		k.transfer(z)
+		if z.DNSSEC != nil && z.DNSSEC.Denial == DenialCompact && z.Transfer != nil {
+			k.error(z.Path+".dnssec.denial", "must not be compact for a zone with transfers: a secondary could deny nothing")
+		}
 	}
 }
 

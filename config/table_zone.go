@@ -8,7 +8,7 @@ import (
 )
 
 func zonesForm() form[[]Zone] {
-	zone := object("ttl, soa, ns, file, records, services, transfer",
+	zone := object("ttl, soa, ns, file, records, services, transfer, dnssec",
 		key("ttl", "TTL in seconds of records that give none.", seconds(0, maxTTL), func(z *Zone) *uint32 { return &z.TTL }).or("3600"),
 		key("soa", "Start of authority. An SOA in the file or in records instead is fine, both is an error.", soaForm(), func(z *Zone) **SOA { return &z.SOA }),
 		key("ns", "Name servers, relative to the zone without a final dot; one inside the zone needs an address.", setOf("name servers", 1, domain("the name of a name server such as ns1")),
@@ -17,6 +17,7 @@ func zonesForm() form[[]Zone] {
 		key("records", "Records as in a master file.", recordsForm(), func(z *Zone) *Zone { return z }),
 		key("services", "Names of the zone and the services that answer them; @ is the zone itself, *.vid a wildcard.", zoneServicesForm(), func(z *Zone) *[]ZoneService { return &z.Services }),
 		key("transfer", "Who may transfer the zone (RFC 5936). Default: nobody.", transferForm(), func(z *Zone) **Transfer { return &z.Transfer }),
+		key("dnssec", "Sign the zone (RFC 9364). Default: it is not signed.", dnssecForm(), func(z *Zone) **DNSSEC { return &z.DNSSEC }),
 	)
 	return named("zones by domain name", zoneNames, func(n *node) Zone {
 		return Zone{Name: strings.ToLower(strings.TrimSuffix(n.name, ".")) + ".", Path: n.path}
@@ -34,6 +35,22 @@ func transferForm() form[*Transfer] {
 	transfer.schema.Type = jsonTypes(isMapping)
 	transfer.schema.MinProperties = 1
 	return optional(transfer)
+}
+
+// dnssecForm keeps nil where the key is not given.
+func dnssecForm() form[*DNSSEC] {
+	const day = 24 * time.Hour
+	return optional(object("keys, algorithm, denial, validity, propagation, parent_ttl",
+		key("keys", "Folder of the zone's keys, in files as BIND's dnssec-keygen makes them; one is made where there is none. Servers of one zone share the folder's content.",
+			filePath("the path of a folder"), func(d *DNSSEC) *string { return &d.Keys }).required(),
+		key("algorithm", "Algorithm of the key that is made where there is none. Keys of rsasha256 are read.",
+			words("ecdsap256sha256", "ed25519"), func(d *DNSSEC) *string { return &d.Algorithm }).or("ecdsap256sha256"),
+		key("denial", "How it is proved that there is no such name or record: nsec tells all names, nsec3 their hashes (RFC 9276), compact signs a record for each name that is asked for (RFC 9824).",
+			word(choice[Denial]{"nsec", DenialNSEC}, choice[Denial]{"nsec3", DenialNSEC3}, choice[Denial]{"compact", DenialCompact}), func(d *DNSSEC) *Denial { return &d.Denial }).or("nsec"),
+		key("validity", "How long a signature is good; it is made anew when a quarter of that is left.", duration(time.Minute, 365*day), func(d *DNSSEC) *time.Duration { return &d.Validity }).or("14d"),
+		key("propagation", "How long it takes until all servers of the zone have what changed in the folder of keys; a rollover waits so long.", duration(0, 30*day), func(d *DNSSEC) *time.Duration { return &d.Propagation }).or("1h"),
+		key("parent_ttl", "TTL of the DS records in the parent zone; a rollover waits so long after they changed.", duration(0, 30*day), func(d *DNSSEC) *time.Duration { return &d.ParentTTL }).or("24h"),
+	))
 }
 
 // optional keeps nil where the key is not given.

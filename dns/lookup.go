@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb/config"
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
 )
@@ -17,6 +18,7 @@ import (
 type lookup struct {
 	asking
 	answer
+	proving
 	w writer
 
 	dnames [steer.MaxChain]*zone.Node // that are in the answer
@@ -25,6 +27,7 @@ type lookup struct {
 	sought    steer.Query // of the last decision
 	decision  steer.Decision
 	addresses [config.MaxAddresses]netip.Addr // room
+	records   [signedSize]byte                // room
 }
 
 // asking is what a lookup looks for.
@@ -48,7 +51,8 @@ type answer struct {
 	zone          int // its index in the policy; -1: the answer is from none
 	service       int // that the last decision was for; -1: there was none
 	extended      extended
-	found         zone.Name // where the zone has what the question's name gets; "": nowhere
+	found         zone.Name  // where the zone has what the question's name gets; "": nowhere
+	match         zone.Match // of the last name
 
 	given    int        // DNAMEs
 	pointer  *zone.Node // the node whose set points to hosts,
@@ -65,6 +69,9 @@ func (l *lookup) reset() {
 	if l.service >= 0 {
 		l.decision = steer.Decision{}
 	}
+	if l.signed != nil {
+		l.proving = proving{}
+	}
 	l.asking, l.answer, l.w = asking{}, answer{}, writer{}
 }
 
@@ -79,6 +86,7 @@ func (l *lookup) run() {
 	if next, more := l.step(l.q.name); more {
 		l.follow(next)
 	}
+	l.prove()
 }
 
 // follow goes on from the first alias.
@@ -100,9 +108,11 @@ func (l *lookup) follow(name zone.Name) {
 // step answers for one name, or tells where it is an alias to.
 func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	match := l.z.Find(name)
+	l.match = match
 	l.found = cmp.Or(l.found, match.Owner)
 	if l.undelegated(name, match.Kind) {
 		l.deny(forever)
+		l.missing(name)
 		return "", false
 	}
 	switch match.Kind {
@@ -116,8 +126,14 @@ func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	case zone.DNAME:
 		return l.redirect(name, match)
 	case zone.Missing:
+		if l.link() {
+			l.missing(name)
+			l.tell()
+			return "", false
+		}
 		l.rcode = dns.RcodeNameError
 		l.deny(forever)
+		l.missing(name)
 	default:
 		l.rcode = dns.RcodeServerFailure
 	}
@@ -141,19 +157,22 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 		return "", false
 	}
 	if node.Service >= 0 {
-		if next, more, given := l.serve(name, node.Service); given {
+		if next, more, given := l.serve(name, node, l.q.rrtype); given {
 			return next, more
 		}
 	}
+	if l.own(name, node) {
+		return "", false
+	}
 	if set, ok := node.Set(l.q.rrtype); ok {
-		l.w.set(l.z, name, set, set.TTL)
+		l.set(name, node, set)
 		if zone.Points(set.Type) {
 			l.pointer, l.pointing = node, set
 		}
 		return "", false
 	}
 	if set, ok := node.Set(dns.TypeCNAME); ok {
-		l.w.set(l.z, name, set, set.TTL)
+		l.set(name, node, set)
 		return l.z.Alias(node)
 	}
 	ttl := forever
@@ -161,29 +180,37 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 		ttl = l.s.Policy().Service(node.Service).TTL()
 	}
 	l.deny(ttl)
+	l.nodata(name, node, 0)
 	return "", false
 }
 
+// set answers with an RRset of a node, which may stand in for the name as a wildcard.
+func (l *lookup) set(name zone.Name, node *zone.Node, set zone.RRset) {
+	l.w.set(l.z, name, set, set.TTL)
+	l.sign(name, node, set)
+	l.expanded(name, node)
+}
+
 // serve answers from a service, if that gives records of the type that is asked for.
-func (l *lookup) serve(name zone.Name, service int) (next zone.Name, more, given bool) {
-	svc := l.s.Policy().Service(service)
-	switch rrtype := l.q.rrtype; svc.Gives() {
+func (l *lookup) serve(name zone.Name, node *zone.Node, rrtype uint16) (next zone.Name, more, given bool) {
+	svc := l.s.Policy().Service(node.Service)
+	switch svc.Gives() {
 	case dns.TypeCNAME:
-		next, more = l.alias(name, service)
+		next, more = l.alias(name, node)
 		return next, more && rrtype != dns.TypeCNAME, true
 	case dns.TypeSRV:
 		if rrtype != dns.TypeSRV {
 			return "", false, false
 		}
-		l.locate(name, service)
+		l.locate(name, node)
 	default:
 		switch {
 		case rrtype == dns.TypeA:
-			l.steer(name, service, steer.IPv4)
+			l.steer(name, node, steer.IPv4)
 		case rrtype == dns.TypeAAAA:
-			l.steer(name, service, steer.IPv6)
+			l.steer(name, node, steer.IPv6)
 		case rrtype == dns.TypeHTTPS && svc.HTTPS() != nil:
-			l.bind(name, service, svc.HTTPS())
+			l.bind(name, node, svc.HTTPS())
 		default:
 			return "", false, false
 		}
@@ -192,33 +219,38 @@ func (l *lookup) serve(name zone.Name, service int) (next zone.Name, more, given
 }
 
 // hostsOf gives the hosts that this client gets from a service whose places are known by name, and their TTL.
-func (l *lookup) hostsOf(service int, room []steer.Host) ([]steer.Host, uint32) {
-	d, ok := l.decide(service, steer.IPv4) // by which such a service is judged
+func (l *lookup) hostsOf(name zone.Name, node *zone.Node, room []steer.Host) ([]steer.Host, uint32) {
+	d, ok := l.decide(node.Service, steer.IPv4) // by which such a service is judged
 	if !ok {
 		return nil, 0
 	}
-	hosts := d.Hosts(l.s, service, room)
+	hosts := d.Hosts(l.s, node.Service, room)
 	if len(hosts) == 0 {
 		l.deny(d.TTL)
+		l.nodata(name, node, sign.LacksIPv4)
 	}
 	return hosts, d.TTL
 }
 
 // alias answers from a service that makes the name an alias of the place that this client gets.
-func (l *lookup) alias(name zone.Name, service int) (next zone.Name, more bool) {
+func (l *lookup) alias(name zone.Name, node *zone.Node) (next zone.Name, more bool) {
 	var room [1]steer.Host
-	hosts, ttl := l.hostsOf(service, room[:0])
+	hosts, ttl := l.hostsOf(name, node, room[:0])
 	if len(hosts) == 0 {
 		return "", false
 	}
 	l.w.alias(name, hosts[0].Name, ttl)
+	if l.proves() {
+		l.steered(name, node, dns.TypeCNAME, ttl, appendData(l.records[:0], hosts[0].Name))
+	}
 	return hosts[0].Name, true
 }
 
 // locate answers from a service with SRV records, and adds the addresses of their hosts as far as the zone has them.
-func (l *lookup) locate(name zone.Name, service int) {
+func (l *lookup) locate(name zone.Name, node *zone.Node) {
 	var room [config.MaxAddresses]steer.Host
-	hosts, ttl := l.hostsOf(service, room[:0])
+	hosts, ttl := l.hostsOf(name, node, room[:0])
+	start := len(l.w.b)
 	for _, h := range hosts {
 		l.w.location(name, ttl, h)
 		m := l.z.Find(h.Name)
@@ -226,6 +258,9 @@ func (l *lookup) locate(name zone.Name, service int) {
 			l.places[l.named] = m.Node
 			l.named++
 		}
+	}
+	if len(hosts) > 0 && l.proves() && !l.w.over {
+		l.steered(name, node, dns.TypeSRV, ttl, l.w.appendData(l.records[:0], start, len(hosts)))
 	}
 }
 
@@ -249,55 +284,78 @@ func (l *lookup) decide(service int, family steer.Family) (d *steer.Decision, ok
 	return d, !d.Servfail
 }
 
-// bind answers from a service with an HTTPS record, whose hints are the addresses that this client gets.
-func (l *lookup) bind(name zone.Name, service int, binding *steer.Binding) {
+// bind answers from a service with an HTTPS record, whose hints are the addresses that this client gets. Where the
+// record is signed they are in order: in any other they would be another record.
+func (l *lookup) bind(name zone.Name, node *zone.Node, binding *steer.Binding) {
 	var hints [2][]netip.Addr
 	var rooms [2][config.MaxAddresses]netip.Addr
 	ttl := forever
-	main := l.s.Policy().Service(service).Main() // by which the answer counts: the last decision
+	main := l.s.Policy().Service(node.Service).Main() // by which the answer counts: the last decision
 	for _, family := range [...]steer.Family{steer.IPv4 + steer.IPv6 - main, main} {
-		d, ok := l.decide(service, family)
+		d, ok := l.decide(node.Service, family)
 		if !ok {
 			return
 		}
-		hints[family] = d.Addresses(l.s, service, rooms[family][:0])
+		hints[family] = d.Addresses(l.s, node.Service, rooms[family][:0])
 		ttl = min(ttl, d.TTL)
+		if l.proves() {
+			hints[family] = ordered(hints[family])
+		}
 	}
 	if len(hints[steer.IPv4])+len(hints[steer.IPv6]) == 0 {
 		l.deny(ttl)
+		l.nodata(name, node, sign.LacksIPv4|sign.LacksIPv6)
 		return
 	}
+	start := len(l.w.b)
 	l.w.binding(name, ttl, binding, hints[steer.IPv4], hints[steer.IPv6])
+	if l.proves() && !l.w.over {
+		l.steered(name, node, dns.TypeHTTPS, ttl, l.w.appendData(l.records[:0], start, 1))
+	}
 }
 
 // steer answers from a service: the addresses that this client gets.
-func (l *lookup) steer(name zone.Name, service int, family steer.Family) {
-	d, ok := l.decide(service, family)
+func (l *lookup) steer(name zone.Name, node *zone.Node, family steer.Family) {
+	d, ok := l.decide(node.Service, family)
 	if !ok {
 		return
 	}
-	addresses := d.Addresses(l.s, service, l.addresses[:0])
+	addresses, ttl := d.Addresses(l.s, node.Service, l.addresses[:0]), d.TTL
 	if len(addresses) == 0 {
-		l.deny(d.TTL)
+		l.deny(ttl)
+		l.lacking(name, node, family)
 		return
 	}
+	if l.proves() {
+		addresses = distinct(addresses)
+	}
 	for _, a := range addresses {
-		l.w.address(name, a, d.TTL)
+		l.w.address(name, a, ttl)
+	}
+	if l.proves() {
+		l.steered(name, node, addressTypes[family], ttl, appendAddresses(l.records[:0], addresses))
 	}
 }
 
+// addressTypes are the types of record that give addresses.
+var addressTypes = [...]uint16{steer.IPv4: dns.TypeA, steer.IPv6: dns.TypeAAAA}
+
 // any answers a question for all types with one RRset, or, for a service, with a record that says
-// nothing (RFC 8482 sections 4.1 and 4.2).
+// nothing (RFC 8482 sections 4.1 and 4.2). That cannot be signed, so a signed zone gives the service's own.
 func (l *lookup) any(name zone.Name, node *zone.Node) {
 	for set := range node.Sets() {
-		l.w.set(l.z, name, set, set.TTL)
+		l.set(name, node, set)
 		return
 	}
-	if node.Service < 0 {
+	switch {
+	case node.Service < 0:
 		l.deny(forever)
-		return
+		l.nodata(name, node, 0)
+	case l.proves():
+		l.serve(name, node, l.signed.Steered(node).First())
+	default:
+		l.w.strings(name, dns.TypeHINFO, dns.ClassINET, l.s.Policy().Service(node.Service).TTL(), "RFC8482", "")
 	}
-	l.w.strings(name, dns.TypeHINFO, dns.ClassINET, l.s.Policy().Service(node.Service).TTL(), "RFC8482", "")
 }
 
 // redirect answers below a DNAME: with it, and with the CNAME that it means for this name (RFC 6672
@@ -306,6 +364,7 @@ func (l *lookup) redirect(name zone.Name, match zone.Match) (next zone.Name, mor
 	set, _ := match.Node.Set(dns.TypeDNAME)
 	if !slices.Contains(l.dnames[:l.given], match.Node) { // aliases can come by it again
 		l.w.set(l.z, match.Owner, set, set.TTL)
+		l.sign(match.Owner, match.Node, set)
 		l.dnames[l.given] = match.Node
 		l.given++
 	}
@@ -333,6 +392,7 @@ func (l *lookup) refer(cut *zone.Node) {
 	l.authoritative = l.w.counts[answers] > 0 // the aliases that led here are ours
 	l.w.at = authority
 	l.w.set(l.z, cut.Name(), set, set.TTL)
+	l.secure(cut)
 	l.pointer, l.pointing, l.referral = cut, set, true
 }
 
@@ -340,5 +400,7 @@ func (l *lookup) refer(cut *zone.Node) {
 // may be believed (RFC 2308 section 3), at most the given seconds.
 func (l *lookup) deny(ttl uint32) {
 	l.w.at = authority
-	l.w.set(l.z, l.z.Origin(), l.z.SOA(), min(l.z.DenialTTL(), ttl))
+	ttl = min(l.z.DenialTTL(), ttl)
+	l.w.set(l.z, l.z.Origin(), l.z.SOA(), ttl)
+	l.signDenial(ttl)
 }

@@ -45,6 +45,7 @@ type query struct {
 	size   uint16 // of answers that the client can take, by EDNS
 	badEDN bool   // a version of EDNS that we do not speak
 	do     bool
+	co     bool // the client understands NXDOMAIN beside a compact denial (RFC 9824 section 5)
 	nsid   bool
 	cookie []byte // the COOKIE option's data; nil: none
 	ecs    []byte // the client subnet option's data as it came; nil: none
@@ -168,7 +169,7 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 	q.edns = true
 	q.size = max(binary.BigEndian.Uint16(fixed[2:]), maxUDPPlain)
 	q.badEDN = fixed[5] != 0
-	q.do = fixed[6]&0x80 != 0
+	q.do, q.co = fixed[6]&0x80 != 0, fixed[6]&0x40 != 0
 	if q.badEDN {
 		return dns.RcodeSuccess // its options may have another form; the answer tells our version (RFC 6891 section 6.1.3)
 	}

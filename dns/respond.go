@@ -149,6 +149,7 @@ func (l *lookup) resolve() {
 		}
 	}
 	l.z, l.zone = z, at
+	l.seekProof()
 	l.run()
 }
 
@@ -188,6 +189,7 @@ func (l *lookup) greet() {
 // the CD bit of the request, which is between resolvers (RFC 4035 section 3.1.6). A reply that does not fit is
 // cut to its question, with TC set, and the client comes back over TCP. RRsets are never sent in part.
 func (l *lookup) finish() {
+	l.concise()
 	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD) | uint16(l.rcode&0xf)
 	if l.authoritative {
 		flags |= flagAA
@@ -225,6 +227,7 @@ func (l *lookup) hosts() {
 		for _, t := range types {
 			if set, ok := host.Set(t); ok && (t != l.pointing.Type || host != l.pointer) {
 				l.w.set(l.z, host.Name(), set, set.TTL)
+				l.signHost(host, set)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
 )
@@ -68,7 +69,7 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 	}
 	return func(yield func([]byte) bool) {
 		asker := &Worker{responder: r, tally: newCounts().tally()} // whose questions nobody counts
-		t := transfer{s: s, z: z, req: req, q: q, worker: asker, signature: g, yield: yield}
+		t := transfer{s: s, z: z, signed: s.Signed(z), req: req, q: q, worker: asker, signature: g, yield: yield}
 		t.run()
 	}
 }
@@ -100,6 +101,7 @@ func mayTransfer(s *steer.Snapshot, z *zone.Zone, source netip.Addr, g *signatur
 type transfer struct {
 	s         *steer.Snapshot
 	z         *zone.Zone
+	signed    *sign.Zone // nil: it is not signed
 	req       Request
 	q         *query
 	worker    *Worker
@@ -127,10 +129,14 @@ func (t *transfer) run() {
 			if set.Type != dns.TypeSOA {
 				t.add(t.z.Records(node, set))
 			}
+			t.add(t.signatures(node, set))
 		}
+		var given []dns.RR
 		if node.Service >= 0 {
-			t.add(t.service(node))
+			given = t.service(node)
 		}
+		t.add(given)
+		t.add(t.own(node, given))
 		if t.stopped {
 			return
 		}
@@ -160,6 +166,9 @@ func (t *transfer) service(node *zone.Node) []dns.RR {
 		ask := new(dns.Msg)
 		ask.SetQuestion(node.Name().String(), rrtype)
 		ask.Id = 0 // as any transport takes it
+		if t.signed != nil {
+			ask.SetEdns0(maxTCPAnswer, true)
+		}
 		packet, err := ask.Pack()
 		if err != nil {
 			continue
@@ -171,12 +180,62 @@ func (t *transfer) service(node *zone.Node) []dns.RR {
 			continue
 		}
 		for _, rr := range reply.Answer {
-			if rr.Header().Rrtype == rrtype && rr.Header().Name == ask.Question[0].Name {
+			if covered(rr) == rrtype && rr.Header().Name == ask.Question[0].Name {
 				records = append(records, rr)
 			}
 		}
 	}
 	return records
+}
+
+// covered is the type of a record, or that of what a signature signs.
+func covered(rr dns.RR) uint16 {
+	if s, ok := rr.(*dns.RRSIG); ok {
+		return s.TypeCovered
+	}
+	return rr.Header().Rrtype
+}
+
+// signatures are those of one of the zone's RRsets.
+func (t *transfer) signatures(node *zone.Node, set zone.RRset) []dns.RR {
+	if t.signed == nil {
+		return nil
+	}
+	s := t.signed.Signature(node.Name(), node, set.Type, uint32(t.req.Now.Unix()))
+	if s == nil {
+		return nil
+	}
+	return t.z.RecordsAt(node.Name(), s.Records())
+}
+
+// own are the records that are the signer's at a node, with their signatures. Of a service's types the record of denial
+// has those that the asker just got.
+func (t *transfer) own(node *zone.Node, given []dns.RR) []dns.RR {
+	if t.signed == nil {
+		return nil
+	}
+	var records []dns.RR
+	for _, r := range t.signed.AllOwn(node, lackOf(given)) {
+		records = append(records, t.z.RecordsAt(r.Owner(), r.Set())...)
+		if s := t.signed.Confirmed(r, uint32(t.req.Now.Unix())); s != nil {
+			records = append(records, t.z.RecordsAt(r.Owner(), s.Records())...)
+		}
+	}
+	return records
+}
+
+// lackOf tells what is missing from what a service gave.
+func lackOf(given []dns.RR) sign.Lack {
+	lack := sign.LacksIPv4 | sign.LacksIPv6
+	for _, rr := range given {
+		switch rr.Header().Rrtype {
+		case dns.TypeAAAA:
+			lack &^= sign.LacksIPv6
+		case dns.TypeA, dns.TypeCNAME, dns.TypeSRV:
+			lack &^= sign.LacksIPv4
+		}
+	}
+	return lack
 }
 
 // add puts records into the message, and sends it when it is full.

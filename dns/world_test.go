@@ -83,6 +83,12 @@ func snapshot(t testing.TB) *steer.Snapshot {
 
 func snapshotOf(t testing.TB, text string) *steer.Snapshot {
 	t.Helper()
+	return snapshotWith(t, text, func(*steer.Inputs) {})
+}
+
+// snapshotWith makes a snapshot of a configuration, of inputs that are changed first.
+func snapshotWith(t testing.TB, text string, change func(*steer.Inputs)) *steer.Snapshot {
+	t.Helper()
 	var many, big []string
 	for i := range 40 {
 		many = append(many, fmt.Sprintf("198.18.0.%d, \"2001:db8::%x\"", i, 256+i))
@@ -97,9 +103,11 @@ func snapshotOf(t testing.TB, text string) *steer.Snapshot {
 		t.Fatal(err)
 	}
 	nowhere := geo.NewMap(func(func(netip.Prefix, geo.Location) bool) {})
-	return steer.Build(steer.Inputs{
+	in := steer.Inputs{
 		Policy: policy, Config: 1, Health: health.NewBoard().Latest(), Routes: bgp.NewTable(1, policy.Routes()), Geo: nowhere, Now: noon,
-	}, nil)
+	}
+	change(&in)
+	return steer.Build(in, nil)
 }
 
 // fataler is a test, of whatever kind.

@@ -88,6 +88,7 @@ func (d *daemon) deps() admin.Deps {
 		InFlight: d.runner.InFlight,
 		Built:    d.publisher.Built,
 
+		Signed: d.signer.Counts,
 		Report: d.outside.Report,
 	}
 }

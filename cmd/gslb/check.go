@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (k check) run(c *cobra.Command) error {
 		if room, err = reckon(cfg, policy, world, k.clients, time.Now()); err != nil {
 			return err
 		}
-		lines = append(lines, texts(append(fitNobody(cfg, world), room.warnings(cfg)...))...)
+		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), room.warnings(cfg)))...)
 	}
 	if k.json {
 		if err := writeJSON(c.OutOrStdout(), checked{cfg.File, cfg.Hash(), wrong == 0, append([]string{}, lines...), room}); err != nil {

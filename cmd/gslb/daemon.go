@@ -20,6 +20,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/admin"
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/geo"
 	"gslb/health"
@@ -41,6 +42,7 @@ type daemon struct {
 	outside   *health.Outside
 	runner    *health.Runner
 	peering   *peering
+	signer    *sign.Signer
 	publisher *steer.Publisher
 	responder *dns.Responder
 	server    *dns.Server
@@ -95,7 +97,11 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 		return nil, problems, errors.Join(err, d.close())
 	}
 	d.assemble()
-	d.begin(cfg, policy)
+	signed, err := d.signer.Prepare(policy.Signed(), time.Now())
+	if err != nil {
+		return nil, problems, errors.Join(err, d.close())
+	}
+	d.begin(cfg, policy, signed)
 	return d, problems, nil
 }
 
@@ -134,12 +140,14 @@ func (d *daemon) assemble() {
 	d.board.Restore(d.keeper.windows(), d.started)
 	d.outside = health.NewOutside()
 	d.runner = health.NewRunner(d.board, d.outside.Probe, d.log)
+	d.signer = sign.NewSigner(d.log)
 	d.publisher = steer.NewPublisher(steer.Sources{
 		Health:     d.board.Latest,
 		Routes:     d.peering.rib.Latest,
 		Changed:    []<-chan struct{}{d.board.Changed(), d.peering.rib.Changed()},
 		Geo:        d.world.Latest,
 		GeoChanged: d.world.Changed(),
+		Signed:     d.signer.Latest,
 	}, d.tell)
 	d.publisher.Restore(d.keeper.tenures())
 	d.publisher.RestoreBegun(d.keeper.drains())
@@ -153,20 +161,20 @@ func (d *daemon) assemble() {
 }
 
 // begin puts the first configuration in force.
-func (d *daemon) begin(cfg *config.Config, policy *steer.Policy) {
+func (d *daemon) begin(cfg *config.Config, policy *steer.Policy, signed *sign.Signed) {
 	number := d.keeper.number(cfg.Hash())
 	d.log.Info("started", "version", version, "file", cfg.File, "number", number, "hash", cfg.Hash())
 	for _, p := range fitNobody(cfg, d.world.Latest()) {
 		d.log.Warn("config warning", "problem", p.String())
 	}
 	d.record("server", fmt.Sprintf("gslb %s started with config %d:%s", version, number, cfg.Hash()))
-	d.use(cfg, policy, number)
+	d.use(cfg, policy, signed, number)
 	debug.FreeOSMemory() // what was only needed on the way is as much again, for a large configuration
 	d.latest.Store(&current{config: cfg, number: number, loaded: d.started})
 }
 
-// use makes answers come from a policy. It returns when they do.
-func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
+// use makes answers come from a policy and its signed zones. It returns when they do.
+func (d *daemon) use(cfg *config.Config, policy *steer.Policy, signed *sign.Signed, number uint64) {
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg), cfg.Server.Journal)
 	d.publisher.Use(policy, number, time.Now, func() {
 		d.board.Arm(policy.Brake(), time.Now())
@@ -174,6 +182,7 @@ func (d *daemon) use(cfg *config.Config, policy *steer.Policy, number uint64) {
 		d.runner.Apply(targets)
 		d.outside.Retain(targets)
 		d.peering.use(policy, time.Now())
+		d.signer.Use(signed)
 	})
 }
 
@@ -212,7 +221,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest,
+		d.publisher.Run, d.signer.Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest,
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"time"
 
 	"gslb/config"
 	"gslb/dns"
@@ -37,5 +38,5 @@ func ready(cfg *config.Config, policy *steer.Policy) []error {
 			errs = append(errs, located(cfg, path+".certificate", err))
 		}
 	}
-	return errs
+	return append(errs, keyFaults(cfg, policy, time.Now())...)
 }

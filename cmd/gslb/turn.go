@@ -84,6 +84,10 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 		return err
 	}
 	now := *d.latest.Load()
+	signed, err := d.signer.Prepare(policy.Signed(), time.Now())
+	if err != nil {
+		return err
+	}
 	useWorld, err := d.world.Prepare(geo.Files(cfg.Geo))
 	if err != nil {
 		return located(cfg, "geo", err)
@@ -103,7 +107,7 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	} else {
 		d.log.Info("server and admin keys changed", "file", cfg.File)
 	}
-	d.use(cfg, policy, now.number)
+	d.use(cfg, policy, signed, now.number)
 	now.config, now.loaded, now.refused = cfg, time.Now(), nil
 	now.turns++
 	d.latest.Store(&now)

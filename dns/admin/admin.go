@@ -14,6 +14,7 @@ import (
 	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns"
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/health"
 	"gslb/health/spread"
@@ -53,6 +54,7 @@ type Deps struct {
 	InFlight func() int                          // probes that are under way
 	Built    func() steer.Built                  // the snapshots
 
+	Signed *sign.Counts                                             // signatures that were made
 	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
 

@@ -20,6 +20,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/admin"
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/geo"
 	"gslb/health"
@@ -84,6 +85,7 @@ func newWorld(t testing.TB) *world {
 			return map[netip.AddrPort]int{netip.MustParseAddrPort("127.0.0.1:5353"): 425984}
 		},
 		Counts:   dns.NewResponder("", "").Counts,
+		Signed:   new(sign.Counts),
 		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5, Hindered: 2} },
 		Happened: func() map[string]uint64 { return map[string]uint64{"drain": 3} },
 

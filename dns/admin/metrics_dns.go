@@ -6,6 +6,7 @@ import "strconv"
 type dnsFamilies struct {
 	queries, silent, answers, zones, limited Metric
 	steered, given, subnets, latency, buffer Metric
+	signed                                   Metric
 }
 
 func (d definer) dns() dnsFamilies {
@@ -21,6 +22,8 @@ func (d definer) dns() dnsFamilies {
 		subnets: d.counter("dns_subnet_answers_total", "Answers to questions with a client subnet, by its family and by the scope that was given.", "family", "scope"),
 		latency: d.histogram("dns_reply_seconds", "Time to make a reply, from the packet to the bytes that are sent, of one request in 64."),
 		buffer:  d.gauge("dns_receive_buffer_bytes", "Receive buffer that the kernel gave to a UDP socket: the smallest of an address.", "address"),
+		signed: d.counter("dnssec_signatures_total", "Signatures that were made: when a zone was loaded, ahead of what a service may come to give, in the place of older ones, "+
+			"or since somebody asked for what nobody foresaw.", "why"),
 	}
 }
 
@@ -37,6 +40,9 @@ func (c *collector) dns(s scrape, f dnsFamilies) {
 	}
 	for action, n := range c.Counts.Limited() {
 		s.tell(f.limited, float64(n), action)
+	}
+	for why, n := range c.Signed.All() {
+		s.tell(f.signed, float64(n), why)
 	}
 	c.steered(s, f)
 	for of, n := range c.Counts.Scopes() {

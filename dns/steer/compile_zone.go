@@ -30,6 +30,7 @@ func (c *compiler) compileZones() {
 			c.policy.zones = append(c.policy.zones, r.built)
 			origins = append(origins, r.built.Origin())
 			c.transfer(z, r.built)
+			c.sign(z, r.built)
 		}
 	}
 	c.policy.origins = zone.NewIndex(origins)

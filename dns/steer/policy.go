@@ -10,6 +10,7 @@ import (
 	"gslb/bgp"
 	"gslb/bgp/rpki"
 	"gslb/config"
+	"gslb/dns/sign"
 	"gslb/dns/zone"
 	"gslb/geo"
 	"gslb/geo/prefix"
@@ -43,6 +44,7 @@ type Policy struct {
 	nsid     string
 
 	transfers map[*zone.Zone]*config.Transfer
+	signed    []sign.Source // the zones that are to be signed
 	keys      []config.TSIGKey
 
 	rateLimit     *config.RateLimit
@@ -195,6 +197,9 @@ func (p *Policy) CookieSecrets() []config.CookieSecret { return p.cookieSecrets 
 
 // Transfer says who may have a zone as a whole; nil: nobody.
 func (p *Policy) Transfer(z *zone.Zone) *config.Transfer { return p.transfers[z] }
+
+// Signed gives the zones that are to be signed.
+func (p *Policy) Signed() []sign.Source { return slices.Clone(p.signed) }
 
 // Key finds the key of a name, in lower case and with a final dot.
 func (p *Policy) Key(name string) (config.TSIGKey, bool) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb/bgp"
+	"gslb/dns/sign"
 	"gslb/geo"
 	"gslb/health"
 )
@@ -25,6 +26,16 @@ type Sources struct {
 
 	Geo        func() *geo.Map
 	GeoChanged <-chan struct{} // nil: it never does
+
+	Signed func() *sign.Signed // nil: no zone is signed
+}
+
+// signed gives the signed zones that belong to the policy in force.
+func (s *Sources) signed() *sign.Signed {
+	if s.Signed == nil {
+		return nil
+	}
+	return s.Signed()
 }
 
 // Publisher keeps the newest snapshot. It is the only writer; readers call Latest.
@@ -147,7 +158,7 @@ func (p *Publisher) report(events []Event) {
 func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 	begin, prev := time.Now(), p.latest.Load()
 	in := Inputs{
-		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.world, Now: now, Tenures: p.tenures,
+		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.world, Now: now, Tenures: p.tenures, Signed: p.sources.signed(),
 	}
 	next := Build(in, on)
 	if in.Tenures = p.tenures.follow(prev, next); in.Tenures != p.tenures {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb/bgp"
+	"gslb/dns/sign"
 	"gslb/dns/zone"
 	"gslb/geo"
 	"gslb/health"
@@ -18,7 +19,8 @@ type Inputs struct {
 	Health *health.Report
 	Routes *bgp.Table
 	Geo    *geo.Map
-	Now    time.Time // which drains hold
+	Now    time.Time    // which drains hold
+	Signed *sign.Signed // the policy's zones, as far as they are signed; nil: none is
 
 	Tenures *Tenures // which places come back, and since when; nil: none does
 }
@@ -87,6 +89,9 @@ func (s *Snapshot) Expiry() time.Time { return s.expiry }
 
 // Zone finds the zone that a name lies in.
 func (s *Snapshot) Zone(name zone.Name) (*zone.Zone, bool) { return s.in.Policy.Zone(name) }
+
+// Signed gives the signatures of a zone; nil: it is not signed.
+func (s *Snapshot) Signed(z *zone.Zone) *sign.Zone { return s.in.Signed.Zone(z) }
 
 // Follows tells whether an alias of a zone is followed to a name: while it is this zone's to answer
 // for or to refer on, and no other zone of ours has it.

@@ -22,7 +22,7 @@ func (b *builder) assemble() *Zone {
 	for i := range b.names {
 		n := &b.names[i]
 		n.node = &z.nodes[i]
-		n.node.name, n.node.Service = n.name, -1
+		n.node.name, n.node.index, n.node.Service = n.name, i, -1
 		if n.service >= 0 {
 			n.node.Service = b.spec.Services[n.service].Service
 		}
@@ -70,7 +70,7 @@ func (b *builder) sort() {
 	var keys []byte // as one piece
 	for name, d := range b.drafts {
 		start := len(keys)
-		keys = name.appendKey(keys)
+		keys = name.AppendKey(keys)
 		all = append(all, keyed{start, len(keys), named{name: name, draft: d}})
 	}
 	slices.SortFunc(all, func(a, b keyed) int { return bytes.Compare(keys[a.start:a.end], keys[b.start:b.end]) })

@@ -269,9 +269,9 @@ func (n Name) Compare(o Name) int {
 	return cmp.Compare(i, j)
 }
 
-// appendKey appends bytes that compare, byte by byte, as names do by [Name.Compare]: the labels from the
+// AppendKey appends bytes that compare, byte by byte, as names do by [Name.Compare]: the labels from the
 // right, each with a zero behind it. Inside a label a zero becomes 1 1 and a one 1 2.
-func (n Name) appendKey(key []byte) []byte {
+func (n Name) AppendKey(key []byte) []byte {
 	var at [MaxName / 2]uint8
 	for i := n.offsets(&at) - 1; i >= 0; i-- {
 		for _, c := range []byte(n.label(at[i])) {

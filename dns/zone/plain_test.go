@@ -57,7 +57,7 @@ func TestKeysOrderAsNamesDo(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := name.Draw(t, "a"), name.Draw(t, "b")
-		if got, want := bytes.Compare(a.appendKey(nil), b.appendKey(nil)), a.Compare(b); got != want {
+		if got, want := bytes.Compare(a.AppendKey(nil), b.AppendKey(nil)), a.Compare(b); got != want {
 			t.Fatalf("%s and %s: keys %d, names %d", a, b, got, want)
 		}
 	})

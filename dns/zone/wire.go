@@ -151,11 +151,14 @@ func (s RRset) BindingAlias() bool {
 
 // Records gives a set of node n in the form of the DNS library, for whoever does more with records than to
 // send them.
-func (z *Zone) Records(n *Node, set RRset) []dns.RR {
+func (z *Zone) Records(n *Node, set RRset) []dns.RR { return z.RecordsAt(n.name, set) }
+
+// RecordsAt is [Zone.Records] for a set at any name.
+func (z *Zone) RecordsAt(owner Name, set RRset) []dns.RR {
 	var records []dns.RR
 	for data, rest := "", set.wire; len(rest) > 0; {
 		data, rest = nextData(rest)
-		b := []byte(z.origin + n.name) // a mark points to offset 0, where the origin stands here
+		b := []byte(z.origin + owner) // a mark points to offset 0, where the origin stands here
 		b = binary.BigEndian.AppendUint16(b, set.Type)
 		b = binary.BigEndian.AppendUint16(b, dns.ClassINET)
 		b = binary.BigEndian.AppendUint32(b, set.TTL)

@@ -25,8 +25,9 @@ type Node struct {
 	// Service is the index from [ServiceName], or -1.
 	Service int
 
-	name Name
-	sets []RRset // by type
+	name  Name
+	index int     // among the zone's names
+	sets  []RRset // by type
 	// over is the topmost delegation or DNAME that hides this name: the node itself at a
 	// delegation point, an ancestor below one, nil where the zone itself answers.
 	over *Node
@@ -178,6 +179,20 @@ func (z *Zone) Hosts(n *Node, set RRset, to []*Node) []*Node {
 
 // Name is the node's own name.
 func (n *Node) Name() Name { return n.name }
+
+// Index is the node's number among the zone's names, in canonical order and from 0: that of the origin.
+func (n *Node) Index() int { return n.index }
+
+// Delegated tells whether the node is a delegation point: the zone speaks for its DS records only.
+func (n *Node) Delegated() bool { return n.cut() }
+
+// Hidden tells whether the node is below a delegation point or a DNAME, so that the zone does not speak for it.
+func (n *Node) Hidden() bool { return n.over != nil && !n.cut() }
+
+// Position is the number of a type among the node's RRsets, as [Node.Sets] yields them, or -1.
+func (n *Node) Position(rrtype uint16) int {
+	return slices.IndexFunc(n.sets, func(set RRset) bool { return set.Type == rrtype })
+}
 
 // Set returns the RRset of a type at this node.
 func (n *Node) Set(rrtype uint16) (RRset, bool) {

@@ -1,0 +1,79 @@
+package steer
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gslb/config"
+	"gslb/dns/sign"
+	"gslb/dns/zone"
+)
+
+// sign notes how a zone is to be signed.
+func (c *compiler) sign(z config.Zone, built *zone.Zone) {
+	if z.DNSSEC == nil {
+		return
+	}
+	source := sign.Source{
+		Zone: built, Folder: z.DNSSEC.Keys, Algorithm: sign.ECDSAP256SHA256,
+		Rules: sign.Rules{Denial: sign.NSEC, Validity: z.DNSSEC.Validity, KeyTTL: z.TTL, Given: c.policy.given},
+	}
+	if z.DNSSEC.Algorithm == "ed25519" {
+		source.Algorithm = sign.Ed25519
+	}
+	switch z.DNSSEC.Denial {
+	case config.DenialNSEC3:
+		source.Rules.Denial = sign.NSEC3
+	case config.DenialCompact:
+		source.Rules.Denial = sign.Compact
+	}
+	c.policy.signed = append(c.policy.signed, source)
+	c.checkSigned(z, built)
+}
+
+// checkSigned tells what cannot be signed, or cannot be believed when it is.
+func (c *compiler) checkSigned(z config.Zone, built *zone.Zone) {
+	path, longest := z.Path+".dnssec", uint32(0)
+	for name, node := range built.All() {
+		for set := range node.Sets() {
+			longest = max(longest, set.TTL)
+			if name == built.Origin() && sign.Reserved(set.Type) {
+				c.problem(path, fmt.Sprintf("the zone's records have %s, which the server makes of its keys: remove it", zone.TypeWord(set.Type)))
+			}
+		}
+		if node.Service >= 0 {
+			longest = max(longest, c.policy.services[node.Service].ttl)
+		}
+	}
+	if least := time.Duration(longest) * time.Second * 4; z.DNSSEC.Validity < least {
+		c.problem(path+".validity", fmt.Sprintf("%s is too short for TTLs of %d seconds: a resolver would keep records for longer than their signatures are good; give at least %s",
+			config.Duration(z.DNSSEC.Validity), longest, config.Duration(least)))
+	}
+}
+
+// given tells what a service can give at all: its families are those of its addresses, however they fare.
+func (p *Policy) given(service int) sign.Given {
+	svc := &p.services[service]
+	types := svc.types()
+	if svc.gives == zone.TypeA {
+		has := svc.families()
+		types = slices.DeleteFunc(types, func(t uint16) bool {
+			return t == zone.TypeA && !has[IPv4] || t == zone.TypeAAAA && !has[IPv6] || t == zone.TypeHTTPS && !has[IPv4] && !has[IPv6]
+		})
+	}
+	return sign.Given{Types: types, TTL: svc.ttl}
+}
+
+// families tells of which families the service has addresses at all.
+func (svc *Service) families() (has [2]bool) {
+	for i := range svc.members {
+		for f, addresses := range svc.members[i].all {
+			has[f] = has[f] || len(addresses) > 0
+		}
+	}
+	for _, a := range svc.allDown.Addresses {
+		has[familyOf(a)] = true
+	}
+	return has
+}
