@@ -112,7 +112,7 @@ func (l *lookup) pad(b []byte) []byte {
 	return append(option(b, dns.EDNS0PADDING, padding), make([]byte, padding)...)
 }
 
-// option writes what stands before the data of an option, or of a service parameter: its key and length.
+// option writes what stands before the data of an option: its code and length.
 func option(b []byte, code uint16, size int) []byte {
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(b, code), uint16(size))
 }

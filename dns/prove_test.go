@@ -11,10 +11,12 @@ import (
 
 	mdns "github.com/miekg/dns"
 
+	"gslb/bgp"
 	"gslb/dns"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
+	"gslb/health"
 )
 
 // denialWords are the ways to prove that there is nothing, as a config has them.
@@ -214,6 +216,69 @@ func TestSignedAnswersDoNotSignNorAllocate(t *testing.T) {
 		}
 		if made := w.signer.Counts.Asked.Load() - before; made > 0 {
 			t.Errorf("%s: %d signatures for names that do not exist", denial, made)
+		}
+	}
+}
+
+const fading = `
+checks: {web: {tcp: {port: 80}}}
+datacenters: {a: {}, b: {}}
+services:
+  dual: {ttl: 20, check: web, steer: [datacenters], all_down: nodata, https: {alpn: [h2]}, at: {a: [192.0.2.1, "2001:db8::1"]}}
+zones:
+  ok.test:
+    ns: [ns1, ns2.example.]
+    records: "ns1 A 192.0.2.53"
+    services: {www: web, "@": dual, "*.w": dual}
+`
+
+// A family that a service does not give for the moment is denied by a record that says so of this name and of no
+// other type, for no longer than the service's TTL; when it is back, so is the other record.
+func TestDeniesWhatIsNotGivenForTheMoment(t *testing.T) {
+	text := strings.Replace(fading, "{www: web", "{www: dual", 1)
+	for _, denial := range denialWords {
+		board := health.NewBoard()
+		w := signedOf(t, denial, text)
+		policy := w.s.Policy()
+		board.Apply(policy.Targets(), noon)
+		say := func(address string, ok bool) {
+			for _, target := range policy.Targets() {
+				for range 20 {
+					if target.Address.String() == address {
+						board.Record(target.Key(), health.Result{OK: ok}, noon)
+					}
+				}
+			}
+		}
+		for _, tc := range []struct {
+			ipv4, ipv6 bool
+			given      int // types, of three
+		}{{true, true, 3}, {true, false, 2}, {false, true, 2}, {false, false, 0}, {true, true, 3}} {
+			say("192.0.2.1", tc.ipv4)
+			say("2001:db8::1", tc.ipv6)
+			w.s = steer.Build(steer.Inputs{
+				Policy: policy, Config: 1, Health: board.Latest(), Routes: bgp.NewTable(1, nil), Geo: w.s.Geo(), Now: noon, Signed: w.signer.Latest(),
+			}, nil)
+			for _, name := range []string{"www.ok.test.", "x.w.ok.test.", "ok.test."} {
+				given := 0
+				for _, rrtype := range []string{"A", "AAAA", "HTTPS"} {
+					m := w.ask(t, name+" "+rrtype+" +do +tcp", "192.88.99.1", 0)
+					if err := w.validator.judge(m); err != nil {
+						t.Errorf("%s: %s %s: %v\n%s", denial, name, rrtype, err, show(m))
+					}
+					if len(m.Answer) > 0 {
+						given++
+					}
+					for _, rr := range m.Ns {
+						if rr.Header().Ttl > 20 && rr.Header().Rrtype != mdns.TypeSOA && len(m.Answer) == 0 {
+							t.Errorf("%s: %s: TTL of %s", denial, name, rr)
+						}
+					}
+				}
+				if given != tc.given {
+					t.Errorf("%s: %s: %d types with %v", denial, name, given, tc)
+				}
+			}
 		}
 	}
 }

@@ -194,14 +194,10 @@ func (w *writer) location(owner zone.Name, ttl uint32, h steer.Host) {
 	}
 	w.record(owner, dns.TypeSRV, dns.ClassINET, ttl)
 	w.b = binary.BigEndian.AppendUint16(w.b, uint16(6+len(h.Name)))
-	w.b = binary.BigEndian.AppendUint16(w.b, 0) // the places of an answer are equals
-	w.b = binary.BigEndian.AppendUint16(w.b, h.Weight)
-	w.b = binary.BigEndian.AppendUint16(w.b, h.Port)
-	w.b = append(w.b, h.Name...)
+	w.b = h.AppendData(w.b)
 }
 
-// binding writes an HTTPS record in service mode, for its owner, with its parameters in the order of their keys
-// (RFC 9460 section 2.2).
+// binding writes an HTTPS record.
 func (w *writer) binding(owner zone.Name, ttl uint32, b *steer.Binding, ipv4, ipv6 []netip.Addr) {
 	const head = 4 // of a parameter: its key and length
 	if !w.fits(w.size(owner) + fixed + 3 + 4*head + len(b.ALPN) + 2 + 4*len(ipv4) + 16*len(ipv6)) {
@@ -209,25 +205,7 @@ func (w *writer) binding(owner zone.Name, ttl uint32, b *steer.Binding, ipv4, ip
 	}
 	w.record(owner, dns.TypeHTTPS, dns.ClassINET, ttl)
 	length := len(w.b)
-	w.b = append(w.b, 0, 0, 0, 1, 0) // the length; priority 1; the root, which means the owner
-	w.b = append(option(w.b, uint16(dns.SVCB_ALPN), len(b.ALPN)), b.ALPN...)
-	if b.Port != 0 {
-		w.b = binary.BigEndian.AppendUint16(option(w.b, uint16(dns.SVCB_PORT), 2), b.Port)
-	}
-	if len(ipv4) > 0 {
-		w.b = option(w.b, uint16(dns.SVCB_IPV4HINT), 4*len(ipv4))
-		for _, a := range ipv4 {
-			octets := a.As4()
-			w.b = append(w.b, octets[:]...)
-		}
-	}
-	if len(ipv6) > 0 {
-		w.b = option(w.b, uint16(dns.SVCB_IPV6HINT), 16*len(ipv6))
-		for _, a := range ipv6 {
-			octets := a.As16()
-			w.b = append(w.b, octets[:]...)
-		}
-	}
+	w.b = b.AppendData(append(w.b, 0, 0), ipv4, ipv6)
 	binary.BigEndian.PutUint16(w.b[length:], uint16(len(w.b)-length-2))
 }
 

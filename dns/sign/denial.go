@@ -117,10 +117,16 @@ func insert(types []uint16, more ...uint16) []uint16 {
 	return types
 }
 
-// once appends a record unless it is there.
+// once appends a record unless it is there. A name has one record of denial in a reply: the one that tells of what is
+// lacking there proves all that the other does.
 func once(to []*Record, r *Record) []*Record {
-	if slices.Contains(to, r) {
-		return to
+	for i, there := range to {
+		if there == r || there.owner == r.owner {
+			if r.without != 0 {
+				to[i] = r
+			}
+			return to
+		}
 	}
 	return append(to, r)
 }

@@ -111,7 +111,7 @@ func (c *nsec) nodata(to []*Record, node *zone.Node, without Lack) []*Record {
 	if without != 0 {
 		link = c.z.leaves[node.Index()].steered.denial(without, func() *Record {
 			next := c.after(node)
-			return &Record{owner: node.Name(), set: c.set(node, next, c.z.apex.Load().sets, without)}
+			return &Record{owner: node.Name(), set: c.set(node, next, c.z.apex.Load().sets, without), without: without}
 		})
 	}
 	return once(to, link)

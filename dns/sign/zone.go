@@ -70,9 +70,10 @@ type apex struct {
 
 // Record is an RRset that is the signer's own, with its signature: of a denial, or of what shows the keys.
 type Record struct {
-	owner zone.Name
-	set   zone.RRset
-	slot  slot
+	owner   zone.Name
+	set     zone.RRset
+	without Lack // of a denial: that it tells of
+	slot    slot
 }
 
 // Owner is the name that the record stands at.

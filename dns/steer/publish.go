@@ -44,6 +44,7 @@ type Publisher struct {
 	tell    func([]Event)
 	latest  atomic.Pointer[Snapshot]
 	wake    chan struct{}
+	stored  chan struct{} // one slot: there is another snapshot
 
 	turning sync.Mutex // held while another policy or geo map is put in force, which can take long
 
@@ -74,7 +75,7 @@ func (p *Publisher) Built() Built {
 // NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
 // called by several goroutines. Latest gives nil until the first Use.
 func NewPublisher(sources Sources, tell func([]Event)) *Publisher {
-	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1)}
+	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1), stored: make(chan struct{}, 1)}
 }
 
 // Restore hands the publisher what an earlier process remembered: a place that it was giving does not
@@ -169,6 +170,10 @@ func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 	p.latest.Store(next)
 	took := time.Since(begin)
 	p.built = Built{p.built.Snapshots + 1, took, p.built.Total + took, now}
+	select {
+	case p.stored <- struct{}{}:
+	default:
+	}
 	return Diff(prev, next)
 }
 
