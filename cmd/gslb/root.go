@@ -110,7 +110,7 @@ func newRoot() *cobra.Command {
 		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
 	root.AddCommand(
 		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o), newDiff(), newSimulate(),
-		newPartners(&o), newRoutes(&o), newPartnerKit(&o),
+		newPartners(&o), newRoutes(&o), newPartnerKit(&o), newDNSSEC(&o),
 		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
 	)
 	return root

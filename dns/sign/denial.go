@@ -121,7 +121,7 @@ func insert(types []uint16, more ...uint16) []uint16 {
 // lacking there proves all that the other does.
 func once(to []*Record, r *Record) []*Record {
 	for i, there := range to {
-		if there == r || there.owner == r.owner {
+		if there == r || there.owner == r.owner && there.set.Type == r.set.Type {
 			if r.without != 0 {
 				to[i] = r
 			}

@@ -67,7 +67,7 @@ func (c *nsec3) record(node *zone.Node, i int32, own []*Record, without Lack) *R
 	data := append(append([]byte(nsec3Param), sha1.Size), next[:]...)
 	return &Record{
 		without: without, owner: c.z.nsec3Owner(c.hashes[i]),
-		set:   zone.NewRRset(dns.TypeNSEC3, c.z.plain.DenialTTL(), string(appendBitmap(data, types))),
+		set: zone.NewRRset(dns.TypeNSEC3, c.z.plain.DenialTTL(), string(appendBitmap(data, types))),
 	}
 }
 

@@ -21,6 +21,10 @@ type Source struct {
 	Folder    string    // of its keys
 	Algorithm Algorithm // of the key that is made where there is none
 	Rules     Rules
+
+	Longest     time.Duration // the longest TTL of the zone's records
+	Propagation time.Duration // until all servers have what changed in the folder, and all resolvers may see it
+	ParentTTL   time.Duration // of the DS records in the parent zone
 }
 
 // Usable says why a zone cannot be signed by the keys that it has at a moment. That it has none is no fault: the one who

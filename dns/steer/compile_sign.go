@@ -28,12 +28,13 @@ func (c *compiler) sign(z config.Zone, built *zone.Zone) {
 	case config.DenialCompact:
 		source.Rules.Denial = sign.Compact
 	}
+	source.Longest = max(c.checkSigned(z, built), time.Duration(z.TTL)*time.Second)
+	source.Propagation, source.ParentTTL = z.DNSSEC.Propagation, z.DNSSEC.ParentTTL
 	c.policy.signed = append(c.policy.signed, source)
-	c.checkSigned(z, built)
 }
 
-// checkSigned tells what cannot be signed, or cannot be believed when it is.
-func (c *compiler) checkSigned(z config.Zone, built *zone.Zone) {
+// checkSigned tells what cannot be signed, or cannot be believed when it is, and gives the longest TTL of the zone's records.
+func (c *compiler) checkSigned(z config.Zone, built *zone.Zone) time.Duration {
 	path, longest := z.Path+".dnssec", uint32(0)
 	for name, node := range built.All() {
 		for set := range node.Sets() {
@@ -50,6 +51,7 @@ func (c *compiler) checkSigned(z config.Zone, built *zone.Zone) {
 		c.problem(path+".validity", fmt.Sprintf("%s is too short for TTLs of %d seconds: a resolver would keep records for longer than their signatures are good; give at least %s",
 			config.Duration(z.DNSSEC.Validity), longest, config.Duration(least)))
 	}
+	return time.Duration(longest) * time.Second
 }
 
 // given tells what a service can give at all: its families are those of its addresses, however they fare.
