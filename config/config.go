@@ -433,28 +433,6 @@ type Zone struct {
 	DNSSEC     *DNSSEC   // nil: the zone is not signed
 }
 
-// Denial is how a signed zone proves what there is not.
-type Denial uint8
-
-const (
-	// DenialNSEC links the names of the zone (RFC 4034).
-	DenialNSEC Denial = iota
-	// DenialNSEC3 links hashes of the names (RFC 5155, RFC 9276).
-	DenialNSEC3
-	// DenialCompact signs a record for each name that is asked for (RFC 9824).
-	DenialCompact
-)
-
-// DNSSEC says how a zone is signed.
-type DNSSEC struct {
-	Keys        string // path of the folder of keys
-	Algorithm   string // of the key that is made where there is none: "ecdsap256sha256" or "ed25519"
-	Denial      Denial
-	Validity    time.Duration // of signatures
-	Propagation time.Duration // until all servers have what changed in the folder of keys
-	ParentTTL   time.Duration // of the DS RRset in the parent zone
-}
-
 // Transfer says who may have a zone as a whole: who comes from an allowed network, and has signed with a key, as
 // far as there are such.
 type Transfer struct {

@@ -10,8 +10,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// unbound runs unbound as a resolver that tells the server at ours the client's subnet.
-func unbound(t *testing.T, ours netip.AddrPort) netip.AddrPort {
+// unbound runs unbound as a resolver that tells the server at ours the client's subnet, with more lines of its
+// configuration.
+func unbound(t *testing.T, ours netip.AddrPort, more ...string) netip.AddrPort {
 	t.Helper()
 	path, at := installed(t, "unbound", "unbound"), vacant(t)
 	p := newProcess(t, nil)
@@ -32,12 +33,13 @@ func unbound(t *testing.T, ours netip.AddrPort) netip.AddrPort {
   qname-minimisation: yes
   harden-below-nxdomain: yes
   use-caps-for-id: yes
+%[6]s
 remote-control:
   control-enable: no
 stub-zone:
   name: "ok.test"
   stub-addr: %[4]s@%[5]d
-`, at.Addr(), at.Port(), p.folder, ours.Addr(), ours.Port()))
+`, at.Addr(), at.Port(), p.folder, ours.Addr(), ours.Port(), strings.Join(more, "\n")))
 	p.begin(path, "-d", "-c", p.folder+"/unbound.conf")
 	return at
 }
