@@ -131,7 +131,10 @@ func (s *Signer) prepare(source Source, prev *Zone, now time.Time) (*watched, er
 	if w.Zone, err = newZone(source.Zone, source.Rules, keys, prev, s.Counts, now); err != nil {
 		return nil, fmt.Errorf("keys in %s: %w", source.Folder, err)
 	}
-	w.until = w.apex.Load().ring.until
+	r := w.apex.Load().ring
+	if w.until = r.until; prev != nil && !r.same(prev.apex.Load().ring) {
+		w.tellKeys(s, r)
+	}
 	tasks := w.tasks(now)
 	return w, w.perform(tasks, now, allProcessors(), &s.Counts.Loaded, s.progress(source.Zone, len(tasks)))
 }
@@ -292,8 +295,13 @@ func (w *watched) turn(s *Signer, now time.Time) bool {
 	if t := w.leaves[0].steered; t != nil {
 		t.forgetDenials()
 	}
-	s.log.Info("keys changed", "zone", w.plain.Origin(), "published", tags(r.shown), "signing", tags(r.data), "signing keys", tags(r.shows))
+	w.tellKeys(s, r)
 	return true
+}
+
+// tellKeys says that other keys do what there is to do.
+func (w *watched) tellKeys(s *Signer, r *ring) {
+	s.log.Info("keys changed", "zone", w.plain.Origin(), "published", tags(r.shown), "signing", tags(r.data), "signing keys", tags(r.shows))
 }
 
 // tags names keys.

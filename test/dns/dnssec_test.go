@@ -248,3 +248,24 @@ func (s *signedServer) delv() {
 		}
 	}
 }
+
+func zoneName(t *testing.T, s string) zone.Name {
+	t.Helper()
+	n, err := zone.ParseName(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// unboundAnswer is what a resolver that trusts a key says of an address.
+func unboundAnswer(t *testing.T, ours netip.AddrPort, trust string) (got string) {
+	t.Helper()
+	at := unbound(t, ours, fmt.Sprintf("  trust-anchor: \"ok.test. DNSKEY %s\"", trust), "  module-config: \"validator iterator\"")
+	answers(t, at, "ns2.ok.test.", dns.TypeA)
+	got, err := believed(at, "ns1.ok.test.", dns.TypeA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
