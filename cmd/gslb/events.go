@@ -51,7 +51,7 @@ func newEvents(o *options) *cobra.Command {
 	}
 	c.Flags().DurationVar(&since, "since", 0, "only what happened in this `span` before now, as 1h")
 	c.Flags().StringVar(&place, "place", "", "only what happened to this `place`")
-	c.Flags().StringVar(&service, "service", "", "only what happened to this `service`")
+	c.Flags().StringVar(&service, "service", "", "only what happened to this `service`, its places and its endpoints")
 	c.Flags().IntVar(&limit, "limit", 100, "at most this `number` of the newest events")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

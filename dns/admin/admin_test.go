@@ -228,6 +228,46 @@ func TestEventsAreBoundedByTimeAndNumber(t *testing.T) {
 	}
 }
 
+func TestEventsOfAService(t *testing.T) {
+	w := newWorld(t)
+	event := func(text string, fields ...string) state.Event {
+		e := state.Event{Time: now, Text: text, Fields: map[string]string{}}
+		for i := 0; i < len(fields); i += 2 {
+			e.Fields[fields[i]] = fields[i+1]
+		}
+		return e
+	}
+	w.events = func(time.Time, int) ([]state.Event, error) {
+		return []state.Event{
+			event("started"),
+			event("msk drained", "place", "msk"),
+			event("nsk drained", "place", "nsk"),
+			event("msk drained for bare", "place", "msk", "service", "bare"),
+			event("an endpoint of www", "place", "msk", "endpoint", "192.0.2.1", "check", "web"),
+			event("an endpoint of bare", "place", "msk", "endpoint", "192.0.2.9"),
+			event("a check that www has no more", "place", "msk", "endpoint", "192.0.2.1", "check", "old"),
+			event("an endpoint that nobody has", "place", "msk", "endpoint", "192.0.2.77", "check", "web"),
+			event("bare is answered by all", "service", "bare"),
+		}, nil
+	}
+	for query, want := range map[string]string{
+		"service=www":            "msk drained, nsk drained, an endpoint of www",
+		"service=bare":           "msk drained, msk drained for bare, an endpoint of bare, bare is answered by all",
+		"service=www&place=nsk":  "nsk drained",
+		"service=bare&place=nsk": "",
+		"service=none":           "",
+	} {
+		_, body := w.get("/v1/events?" + query)
+		var texts []string
+		for _, e := range read[[]admin.Event](t, body) {
+			texts = append(texts, e.Text)
+		}
+		if got := strings.Join(texts, ", "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
 func TestDrainIsForeseen(t *testing.T) {
 	w := newWorld(t)
 	for query, want := range map[string]string{

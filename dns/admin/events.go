@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb/config/state"
+	"gslb/dns/steer"
 )
 
 // Event is one line of the journal.
@@ -37,9 +38,9 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	f := filterOf(r)
+	f := h.filterOf(r)
 	read := limit
-	if f != (filter{}) {
+	if !f.all() {
 		read = 0 // how far back the wanted ones reach is not known
 	}
 	journal, err := h.Events(since, read)
@@ -61,14 +62,33 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // filter is of what events are asked for; an empty field: of all.
-type filter struct{ place, service, kind string }
-
-func filterOf(r *http.Request) filter {
-	return filter{r.FormValue("place"), r.FormValue("service"), r.FormValue("kind")}
+type filter struct {
+	place, service, kind string
+	concerns             func(service string, at steer.Scene) bool
 }
 
+func (h *handler) filterOf(r *http.Request) filter {
+	f := filter{place: r.FormValue("place"), service: r.FormValue("service"), kind: r.FormValue("kind")}
+	if f.service != "" {
+		f.concerns = h.Snapshot().Concerns // of the configuration that is in force now
+	}
+	return f
+}
+
+// all tells whether every event is wanted.
+func (f filter) all() bool { return f.place == "" && f.service == "" && f.kind == "" }
+
+// wants tells whether an event is wanted. Of a service is what names it, and what happened to its places and
+// endpoints without naming a service.
 func (f filter) wants(e state.Event) bool {
-	return (f.kind == "" || e.Kind == f.kind) && (f.place == "" || e.Fields["place"] == f.place) && (f.service == "" || e.Fields["service"] == f.service)
+	if f.kind != "" && e.Kind != f.kind || f.place != "" && e.Fields["place"] != f.place {
+		return false
+	}
+	if named := e.Fields["service"]; f.service == "" || named != "" {
+		return f.service == "" || named == f.service
+	}
+	place := e.Fields["place"]
+	return place != "" && f.concerns(f.service, steer.Scene{Place: place, Endpoint: e.Fields["endpoint"], Check: e.Fields["check"]})
 }
 
 // parseSince reads a time, or a span that ends now.

@@ -40,7 +40,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusInternalServerError, "%v", err)
 		return
 	}
-	f := follower{w: w, to: http.NewResponseController(w), last: last, filter: filterOf(r)}
+	f := follower{w: w, to: http.NewResponseController(w), last: last, filter: h.filterOf(r)}
 	more := h.Appended() // before the first look, so that nothing is missed
 	events, err := h.After(last, streamBatch)
 	if err != nil {
