@@ -1,6 +1,41 @@
 package config
 
-import "regexp"
+import (
+	"net/netip"
+	"regexp"
+)
+
+// Admin says where the operator's HTTP door is.
+type Admin struct {
+	Listen netip.AddrPort // the zero value: off
+	TLS    *AdminTLS      // nil: it is not spoken
+	Tokens []AdminToken   // none: whoever reaches the door may ask
+}
+
+// AdminTLS is what the door shows inside TLS.
+type AdminTLS struct {
+	Certificate string // path of a file with the certificate and its chain (PEM)
+	Key         string // path of the file with its key (PEM)
+}
+
+// AdminToken is one who may ask.
+type AdminToken struct {
+	Name string
+	Hash string // SHA-256 of the token, in hex
+	Role AdminRole
+}
+
+// AdminRole is what a token allows. Each allows what those before it do.
+type AdminRole int
+
+const (
+	// AdminRead allows to look.
+	AdminRead AdminRole = iota
+	// AdminDrain allows to begin and end drains.
+	AdminDrain
+	// AdminOperate allows to reload and to reset sessions.
+	AdminOperate
+)
 
 // adminBlock is the top-level key admin with all that belongs to it, in block style.
 var adminBlock = regexp.MustCompile(`(?m)^admin[ \t]*:.*(?:\n(?:[ \t#].*)?)*`)

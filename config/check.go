@@ -61,6 +61,7 @@ func newChecker(r *reader, c *Config) *checker {
 // all judges the whole config.
 func (k *checker) all() {
 	k.doors()
+	k.adminDoor()
 	for _, ch := range k.c.Checks {
 		k.check(ch)
 	}
@@ -172,6 +173,22 @@ func (k *checker) secureDoors(path string, s *Secure, taken []netip.AddrPort) []
 		taken = append(taken[:len(taken):len(taken)], l)
 	}
 	return taken
+}
+
+// adminDoor checks that nobody from elsewhere reaches a door that any may enter, or where what is said can be read.
+func (k *checker) adminDoor() {
+	admin := k.c.Admin
+	if !admin.Listen.IsValid() || admin.Listen.Addr().IsLoopback() || !k.sound("admin", "listen", "tls", "tokens") {
+		return
+	}
+	switch {
+	case admin.TLS == nil && len(admin.Tokens) == 0:
+		k.error("admin.listen", "%s can be reached from elsewhere: that takes tls and tokens; or listen on 127.0.0.1", admin.Listen)
+	case admin.TLS == nil:
+		k.error("admin.listen", "%s can be reached from elsewhere, where tokens would be read on the way: that takes tls; or listen on 127.0.0.1", admin.Listen)
+	case len(admin.Tokens) == 0:
+		k.error("admin.listen", "%s can be reached from elsewhere by anybody: that takes tokens; or listen on 127.0.0.1", admin.Listen)
+	}
 }
 
 // placeNames checks that no name is both a datacenter's and a site's.

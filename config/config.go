@@ -74,11 +74,6 @@ type Journal struct {
 	Events int           // how many at most: the newest
 }
 
-// Admin says where the operator's HTTP door is.
-type Admin struct {
-	Listen netip.AddrPort // the zero value: off
-}
-
 // Geo names the databases that place an address on the globe.
 type Geo struct {
 	Database string // "builtin" or a path

@@ -71,7 +71,7 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 		Explain: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Cookies: true,
 	})
-	check("admin", c.Admin, Admin{netip.MustParseAddrPort("127.0.0.1:8053")})
+	check("admin", c.Admin, Admin{Listen: netip.MustParseAddrPort("127.0.0.1:8053")})
 	check("geo", c.Geo, Geo{Database: "builtin"})
 	check("http check", c.Checks[0], Check{Name: "web", Kind: CheckHTTP, Port: 80, Method: "GET", Path: "/", Status: "200-299",
 		Interval: 8 * time.Second, Timeout: 4 * time.Second, Window: 20, Fall: 10, Rise: 20})

@@ -96,20 +96,6 @@ func journalForm() form[Journal] {
 	)
 }
 
-func adminForm() form[Admin] {
-	const noun = `an address and port such as 127.0.0.1:8053, or "off"`
-	listen := parsed(noun, schema{Pattern: "^off$|" + addrPortPattern}, func(s string) (netip.AddrPort, error) {
-		if s == "off" {
-			return netip.AddrPort{}, nil
-		}
-		return parseAddrPort(s)
-	})
-	return object("listen",
-		key("listen", `Address of the HTTP API, /metrics and the web page; "off" closes the door.`, listen,
-			func(a *Admin) *netip.AddrPort { return &a.Listen }).or("127.0.0.1:8053"),
-	)
-}
-
 func geoForm() form[Geo] {
 	return object("database, asn",
 		key("database", "builtin, or a Country or City .mmdb file (GeoIP2, GeoLite2, DB-IP); watched and reloaded.", filePath("builtin or the path of a .mmdb file", "builtin"),

@@ -69,6 +69,17 @@ func (c *Certificate) current(now time.Time) *tls.Certificate {
 	return c.pair
 }
 
+// Show is for [tls.Config.GetCertificate].
+func (c *Certificate) Show(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return c.current(time.Now()), nil
+}
+
+// For tells whether the certificate is one for the host.
+func (c *Certificate) For(host string) bool {
+	leaf := c.current(time.Now()).Leaf
+	return leaf != nil && leaf.VerifyHostname(host) == nil
+}
+
 func sameFile(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b

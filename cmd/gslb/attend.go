@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"gslb/config"
+	"gslb/dns"
 	"gslb/dns/admin"
 )
 
@@ -37,8 +40,8 @@ func (d *daemon) attend(ctx context.Context) error {
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(d.door) }()
-	d.log.Info("admin door open", "address", d.door.Addr().String())
+	go func() { ended <- d.serveDoor(server) }()
+	d.log.Info("admin door open", "address", d.door.Addr().String(), "tls", d.doorCertificate != nil)
 	select {
 	case err := <-ended:
 		return err
@@ -55,7 +58,57 @@ func (d *daemon) attend(ctx context.Context) error {
 	return nil
 }
 
+// serveDoor serves the door, inside TLS where it has a certificate.
+func (d *daemon) serveDoor(server *http.Server) error {
+	if d.doorCertificate == nil {
+		return server.Serve(d.door)
+	}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: d.doorCertificate.Show}
+	return server.ServeTLS(d.door, "", "")
+}
+
+// openDoor opens the admin door of a configuration, unless it is off.
+func (d *daemon) openDoor(cfg *config.Config) (err error) {
+	listen := cfg.Admin.Listen
+	if !listen.IsValid() {
+		return nil
+	}
+	if own := cfg.Admin.TLS; own != nil {
+		if d.doorCertificate, err = dns.LoadCertificate(own.Certificate, own.Key, d.log); err != nil {
+			return located(cfg, "admin.tls.certificate", err)
+		}
+	}
+	network := "tcp"
+	if listen.Addr().Is4() {
+		network = "tcp4" // or 0.0.0.0 would be all addresses of IPv6, too
+	}
+	if d.door, err = net.Listen(network, listen.String()); err != nil {
+		return located(cfg, "admin.listen", err)
+	}
+	return nil
+}
+
+// tokens is who may ask at the door. It stays where it was until a restart: while others reach it and the
+// configuration has no tokens any more, nobody may.
+func (d *daemon) tokens() []config.AdminToken {
+	now := d.latest.Load().config.Admin.Tokens
+	if len(now) == 0 && !d.fixed.admin.Addr().IsLoopback() {
+		return []config.AdminToken{{}} // which none fits
+	}
+	return now
+}
+
 func (d *daemon) deps() admin.Deps {
+	deps := d.looks()
+	deps.Tokens, deps.Log = d.tokens, d.log
+	if d.doorCertificate != nil {
+		deps.Certified = d.doorCertificate.For
+	}
+	return deps
+}
+
+// looks is how the door looks at the server.
+func (d *daemon) looks() admin.Deps {
 	return admin.Deps{
 		Version:  version,
 		Listen:   d.fixed.admin,

@@ -19,6 +19,7 @@ import (
 // client asks the running server.
 type client struct {
 	address netip.AddrPort
+	door    config.Admin
 	doubt   string // why the address may be another; empty: it is sure
 }
 
@@ -67,7 +68,7 @@ func clientOf(cfg *config.Config) client {
 	default:
 		address = netip.AddrPortFrom(netip.IPv6Loopback(), address.Port())
 	}
-	return client{address: address}
+	return client{address: address, door: cfg.Admin}
 }
 
 // get asks and reads the answer into a value.
@@ -85,13 +86,14 @@ func (c client) reload(ctx context.Context) (outcome admin.Reload, err error) {
 func (c client) ask(ctx context.Context, method, path string, query url.Values, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	where := url.URL{Scheme: "http", Host: c.address.String(), Path: path, RawQuery: query.Encode()}
-	request, err := http.NewRequestWithContext(ctx, method, where.String(), nil)
+	request, err := c.request(ctx, method, path, query)
 	if err != nil {
 		return err
 	}
-	direct := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // by no proxy
-	response, err := direct.Do(request)
+	response, err := (&http.Client{Transport: doorTransport(c.door)}).Do(request)
+	if errors.Is(err, errOtherCertificate) {
+		return fmt.Errorf("the server on %s (admin.listen) is not trusted: %w", c.address, errOtherCertificate)
+	}
 	if err != nil {
 		return fmt.Errorf("gslb is not answering on %s (admin.listen): %w%s", c.address, errNotRunning, c.doubt)
 	}
@@ -111,4 +113,21 @@ func (c client) ask(ctx context.Context, method, path string, query url.Values, 
 		return fmt.Errorf("%s (admin.listen) does not answer as gslb does: %w", c.address, err)
 	}
 	return nil
+}
+
+// request makes a request, with the token where there is one.
+func (c client) request(ctx context.Context, method, path string, query url.Values) (*http.Request, error) {
+	where := url.URL{Scheme: "http", Host: c.address.String(), Path: path, RawQuery: query.Encode()}
+	if c.door.TLS != nil {
+		where.Scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, where.String(), nil)
+	if err != nil || len(c.door.Tokens) == 0 {
+		return request, err
+	}
+	token, err := findToken()
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return request, err
 }

@@ -49,6 +49,8 @@ type daemon struct {
 	watcher   *watcher
 	door      net.Listener // of the admin handler; nil: off
 
+	doorCertificate *dns.Certificate // nil: the door speaks no TLS
+
 	hangups chan os.Signal
 	asked   chan chan admin.Reload  // reloads that somebody waits for
 	latest  atomic.Pointer[current] // written by the goroutine of Run only
@@ -69,6 +71,15 @@ type current struct {
 type fixed struct {
 	state string
 	admin netip.AddrPort
+	tls   config.AdminTLS // of the admin door
+}
+
+func fixedOf(cfg *config.Config) fixed {
+	f := fixed{state: cfg.Server.State, admin: cfg.Admin.Listen}
+	if cfg.Admin.TLS != nil {
+		f.tls = *cfg.Admin.TLS
+	}
+	return f
 }
 
 // shutdownTime bounds how long the end of a daemon takes. The disk may hang.
@@ -90,7 +101,7 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 	}
 	d = &daemon{
 		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: make(chan os.Signal, 1), asked: make(chan chan admin.Reload),
-		fixed: fixed{cfg.Server.State, cfg.Admin.Listen},
+		fixed: fixedOf(cfg),
 	}
 	signal.Notify(d.hangups, syscall.SIGHUP) // from here on it does not end the process
 	if err := d.open(cfg); err != nil {
@@ -118,17 +129,7 @@ func (d *daemon) open(cfg *config.Config) (err error) {
 	if d.world, err = geo.NewSource(geo.Files(cfg.Geo), d.log); err != nil {
 		return located(cfg, "geo", err)
 	}
-	listen := cfg.Admin.Listen
-	if !listen.IsValid() {
-		return nil
-	}
-	if d.door, err = net.Listen("tcp", listen.String()); err != nil {
-		return located(cfg, "admin.listen", err)
-	}
-	if !listen.Addr().IsLoopback() {
-		d.log.Warn("admin door open to the network: it has no log-in", "address", listen)
-	}
-	return nil
+	return d.openDoor(cfg)
 }
 
 // assemble puts the parts together.

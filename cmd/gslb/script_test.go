@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 //	expand FILE...         puts them into other files
 //	endpoint ADDRESS CODE [AFTER]  has a web server on ADDRESS:$WEB answer with a status, after a time; with 0 it never answers
 //	await PATTERN COMMAND  runs a command again and again until what it prints matches; "! await": no longer matches
-//	signal NAME            sends HUP, TERM, STOP or CONT to the server
+//	signal NAME            sends HUP, TERM, STOP, CONT or QUIT to the server
 //	exitcode N COMMAND     runs a command, whose exit code must be N
 //	[installed:PROGRAM]    tells whether a program is there; where $CI is true, it has to be
 //
@@ -185,9 +185,9 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
+	signals := map[string]os.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT, "QUIT": syscall.SIGQUIT}
 	if len(args) != 1 || signals[args[0]] == nil {
-		ts.Fatalf("usage: signal HUP|TERM|STOP|CONT")
+		ts.Fatalf("usage: signal HUP|TERM|STOP|CONT|QUIT")
 	}
 	servers := ts.BackgroundCmds()
 	if len(servers) == 0 {

@@ -62,7 +62,7 @@ func (d *daemon) reloaded() {
 // alike tells whether two configurations say the same. By reflection: a key that the server gets later
 // counts by itself.
 func alike(a, b *config.Config) bool {
-	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && a.Admin == b.Admin
+	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && reflect.DeepEqual(a.Admin, b.Admin)
 }
 
 // emptied says that a configuration has lost all its zones. A file that is just being written, or that
@@ -155,11 +155,15 @@ func (d *daemon) restartsNeeded(cfg *config.Config) []string {
 			Pos: cfg.At(path), Path: path, Warning: true, Message: "needs a restart to take effect",
 		}.String())
 	}
-	if cfg.Server.State != d.fixed.state {
+	now := fixedOf(cfg)
+	if now.state != d.fixed.state {
 		tell("server.state")
 	}
-	if cfg.Admin.Listen != d.fixed.admin {
+	if now.admin != d.fixed.admin {
 		tell("admin.listen")
+	}
+	if now.tls != d.fixed.tls {
+		tell("admin.tls")
 	}
 	return warnings
 }

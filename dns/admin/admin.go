@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -22,18 +23,21 @@ import (
 
 // Deps is how the handler looks at the server. Every function is safe for concurrent use.
 type Deps struct {
-	Version  string                 // of the program
-	Listen   netip.AddrPort         // where the handler is served
-	Snapshot func() *steer.Snapshot // the newest one; never nil
-	Server   func() Server
-	Events   func(since time.Time, limit int) ([]state.Event, error)
-	After    func(id string, limit int) ([]state.Event, error) // those that come after one; see [state.Store.After]
-	Newest   func() (id string, err error)
-	Appended func() <-chan struct{}                // closed when there is more to read than at the time of the call
-	Reload   func(context.Context) (Reload, error) // waits for the outcome
-	Counts   *dns.Counts
-	Buffers  func() map[netip.AddrPort]int // octets of the receive buffers of UDP sockets
-	Happened func() map[string]uint64      // events since the start, by kind
+	Version   string                     // of the program
+	Listen    netip.AddrPort             // where the handler is served
+	Tokens    func() []config.AdminToken // who may ask; none: see [New]
+	Certified func(host string) bool     // whether the certificate that is shown is for the host; nil: none is
+	Log       *slog.Logger
+	Snapshot  func() *steer.Snapshot // the newest one; never nil
+	Server    func() Server
+	Events    func(since time.Time, limit int) ([]state.Event, error)
+	After     func(id string, limit int) ([]state.Event, error) // those that come after one; see [state.Store.After]
+	Newest    func() (id string, err error)
+	Appended  func() <-chan struct{}                // closed when there is more to read than at the time of the call
+	Reload    func(context.Context) (Reload, error) // waits for the outcome
+	Counts    *dns.Counts
+	Buffers   func() map[netip.AddrPort]int // octets of the receive buffers of UDP sockets
+	Happened  func() map[string]uint64      // events since the start, by kind
 
 	Routes    func() *bgp.Table          // the newest one; never nil
 	Peers     func() []bgp.PeerView      // every BGP session
@@ -58,18 +62,19 @@ type Deps struct {
 	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
 
-// New makes the handler.
+// New makes the handler. Without tokens whoever reaches it may look and operate, and this machine may drain.
 func New(d Deps) http.Handler {
-	h := &handler{Deps: d}
+	h := &handler{Deps: d, gate: &gate{tokens: d.Tokens, log: d.Log}}
 	mux := http.NewServeMux()
 	for _, o := range h.operations() {
-		mux.HandleFunc(o.method+" "+o.path, guarded(o.role, o.serve))
+		mux.HandleFunc(o.method+" "+o.path, h.gate.guarded(o.role, o.serve))
 	}
-	return ownHost(d.Listen, http.NewCrossOriginProtection().Handler(mux))
+	return ownHost(d, ownSite(mux))
 }
 
 type handler struct {
 	Deps
+	gate    *gate
 	counted atomic.Pointer[counted] // of the newest table that somebody asked about
 	named   atomic.Pointer[named]   // of the newest policy that somebody asked about
 	streams atomic.Int64            // that are open

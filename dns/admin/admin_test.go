@@ -1,9 +1,11 @@
 package admin_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -45,6 +47,8 @@ var now = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 type world struct {
 	deps   admin.Deps
 	server admin.Server
+	tokens []config.AdminToken
+	log    bytes.Buffer
 	reload func() (admin.Reload, error)
 	events func(since time.Time, limit int) ([]state.Event, error)
 }
@@ -77,6 +81,8 @@ func newWorld(t testing.TB) *world {
 	w.deps = admin.Deps{
 		Version:  "1.0",
 		Listen:   netip.MustParseAddrPort("127.0.0.1:8053"),
+		Tokens:   func() []config.AdminToken { return w.tokens },
+		Log:      slog.New(slog.NewTextHandler(&w.log, nil)),
 		Snapshot: func() *steer.Snapshot { return snapshot },
 		Server:   func() admin.Server { return w.server },
 		Events:   func(since time.Time, limit int) ([]state.Event, error) { return w.events(since, limit) },

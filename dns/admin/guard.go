@@ -4,14 +4,15 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// ownHost refuses requests that name a host which is no address and not localhost. A web page can make
-// its own name lead to a loopback address, and would then be let in by the browser as the same site.
-func ownHost(listen netip.AddrPort, next http.Handler) http.Handler {
+// ownHost refuses requests that name a host which is no address, not localhost and not in the certificate of the door. A
+// web page can make its own name lead to a loopback address, and would then be let in by the browser as the same site.
+func ownHost(d Deps, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isOwn(r.Host, listen) {
+		if !isOwn(r.Host, d) {
 			refuse(w, http.StatusForbidden, "host %q is not this server: ask by its address", r.Host)
 			return
 		}
@@ -19,7 +20,7 @@ func ownHost(listen netip.AddrPort, next http.Handler) http.Handler {
 	})
 }
 
-func isOwn(host string, listen netip.AddrPort) bool {
+func isOwn(host string, d Deps) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
@@ -27,20 +28,22 @@ func isOwn(host string, listen netip.AddrPort) bool {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return true
 	}
-	return strings.EqualFold(name, "localhost") || name == listen.Addr().String()
+	return strings.EqualFold(name, "localhost") || name == d.Listen.Addr().String() || d.Certified != nil && d.Certified(name)
 }
 
-// guarded lets only this machine begin and end drains: there is no log-in that would tell who else it is.
-func guarded(role Role, next http.HandlerFunc) http.HandlerFunc {
-	if role != RoleDrain {
-		return next
-	}
-	return func(w http.ResponseWriter, r *http.Request) {
-		from, err := netip.ParseAddrPort(r.RemoteAddr)
-		if err != nil || !from.Addr().Unmap().IsLoopback() {
-			refuse(w, http.StatusForbidden, "drains begin and end only from the server's own machine: run gslb drain there")
+// ownSite refuses what a page of another site has a browser ask for. Only to follow a link to a page is allowed to
+// others: then it is the user who looks. No page may be shown within one of another site.
+func ownSite(next http.Handler) http.Handler {
+	unsafe := http.NewCrossOriginProtection().Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("X-Frame-Options", "DENY")
+		asks := r.Header.Get("Sec-Fetch-Site")
+		followed := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		if !slices.Contains([]string{"", "none", "same-origin"}, asks) && !followed {
+			refuse(w, http.StatusForbidden, "asked for by a page of another site")
 			return
 		}
-		next(w, r)
-	}
+		unsafe.ServeHTTP(w, r)
+	})
 }

@@ -10,7 +10,7 @@ type Role string
 
 const (
 	// RoleView may look.
-	RoleView Role = "view"
+	RoleView Role = "read"
 	// RoleDrain may also begin and end drains.
 	RoleDrain Role = "drain"
 	// RoleOperate may also have the configuration read again and sessions begun anew.

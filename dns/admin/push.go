@@ -26,6 +26,9 @@ const (
 
 // push hands reports to their checks: all of a request, or none.
 func (h *handler) push(w http.ResponseWriter, r *http.Request) {
+	if h.gate.shuts(w, r) {
+		return
+	}
 	check := r.PathValue("check")
 	token, addresses, ok := h.Snapshot().Policy().Pushed(check)
 	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -35,6 +38,7 @@ func (h *handler) push(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, health.ErrToken):
+		h.gate.failed(r)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "%v", err)
 		return
