@@ -34,12 +34,39 @@ func (t *Table) edited(edits []edit, peers []peerState) *Table {
 			n, _ := slices.BinarySearchFunc(edits, t.pages[i+1].prefixes[0], func(e edit, p netip.Prefix) int { return e.prefix.Compare(p) })
 			mine = edits[:n]
 		}
-		next.merge(pg, mine)
+		if len(pg.prefixes) > 0 && pg.confirmed(mine) {
+			next.pages = append(next.pages, pg)
+		} else {
+			next.merge(pg, mine)
+		}
 		edits, done = edits[len(mine):], min(i+1, len(t.pages))
 	}
 	next.pages = append(next.pages, t.pages[done:]...)
 	return next
 }
+
+// confirmed tells whether a page stays as it is when edits are made: a peer that announces all it has once more,
+// because it was asked to or by habit, changes nothing, and should cost no copy of the table.
+func (pg *page) confirmed(edits []edit) bool {
+	for _, e := range edits {
+		i, found := slices.BinarySearchFunc(pg.prefixes, e.prefix, netip.Prefix.Compare)
+		var claims []claim
+		if found {
+			claims = pg.of(i)
+		}
+		j := slices.IndexFunc(claims, e.claim.replaces)
+		if e.withdraw && j < 0 {
+			continue
+		}
+		if e.withdraw || j < 0 || !claims[j].says(e.claim) || claims[j].session != e.claim.session {
+			return false
+		}
+	}
+	return true
+}
+
+// replaces tells whether a claim comes in the place of another one on the same prefix.
+func (c claim) replaces(o claim) bool { return c.peer == o.peer && c.pathID == o.pathID }
 
 // take puts a page, as it is, behind the others.
 func (t *Table) take(pg *page) {
@@ -120,7 +147,7 @@ func (t *Table) swept(peers []peerState, judge func(netip.Prefix, *claim) bool) 
 
 // applied gives the claims on one prefix with the edit made.
 func (e edit) applied(claims []claim) []claim {
-	i := slices.IndexFunc(claims, func(c claim) bool { return c.peer == e.claim.peer && c.pathID == e.claim.pathID })
+	i := slices.IndexFunc(claims, e.claim.replaces)
 	switch {
 	case i >= 0 && e.withdraw:
 		return slices.Delete(claims, i, i+1)
@@ -196,6 +223,11 @@ func (t *Table) sameStale(claims []claim, old *Table, before []claim) bool {
 		}
 	}
 	return true
+}
+
+// is tells whether a table is another one in nothing but its number: it has the same pages, and sessions.
+func (t *Table) is(old *Table) bool {
+	return slices.Equal(t.pages, old.pages) && slices.Equal(t.peers, old.peers)
 }
 
 func (t *Table) differs(old *Table) bool {

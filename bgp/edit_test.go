@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 	"unique"
 
 	"pgregory.net/rapid"
@@ -161,6 +162,26 @@ func TestChangedLooksOnlyAtPagesThatAreNotShared(t *testing.T) {
 }
 
 // many is a table of n prefixes /24 from 16.0.0.0 on.
+// A peer that says again what it has said makes no table; one that says other things makes only their pages.
+func TestAnnouncedAgainNothingIsCopied(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "192.0.2.0/24 198.51.100.0/24")
+	s.sync(s.b, "192.0.2.0/24")
+	before := s.rib.Latest()
+	s.now = s.now.Add(time.Minute)
+	s.announce(s.a, "198.51.100.0/24 192.0.2.0/24 -203.0.113.0/24")
+	s.announce(s.b, "192.0.2.0/24")
+	if after := s.rib.Latest(); after != before {
+		t.Errorf("version %d became %d", before.Version(), after.Version())
+	}
+	for _, other := range []string{"203.0.113.0/24", "-192.0.2.0/24"} {
+		before = s.rib.Latest()
+		if s.announce(s.b, other); s.rib.Latest() == before {
+			t.Errorf("%s made no table", other)
+		}
+	}
+}
+
 func many(n int) *Table {
 	edits := make([]edit, n)
 	path := unique.Make(Path{Origin: 64501, Length: 1})
@@ -169,6 +190,23 @@ func many(n int) *Table {
 		edits[i] = edit{prefix: netip.PrefixFrom(a, 24), claim: claim{path: path, preference: DefaultPreference}}
 	}
 	return (&Table{}).edited(edits, []peerState{{partner: "p", up: true}})
+}
+
+// BenchmarkMillionAgain announces a million routes again in batches of 4096, as a peer does that is asked to: nothing changes.
+func BenchmarkMillionAgain(b *testing.B) {
+	table := many(1_000_000)
+	var all []edit
+	for p, claims := range table.claims() {
+		all = append(all, edit{prefix: p, claim: claims[0]})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for batch := range slices.Chunk(all, 4096) {
+			if !table.edited(slices.Clone(batch), table.peers).is(table) {
+				b.Fatal("the table is another one")
+			}
+		}
+	}
 }
 
 func BenchmarkOneUpdateOnAMillion(b *testing.B) {

@@ -252,7 +252,9 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	if s.syncing {
 		ok = r.hold(i, changes, limit, now)
 	} else if t := r.Latest().edited(r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
-		r.publish(r.dated(t, now))
+		if !t.is(r.Latest()) {
+			r.publish(r.dated(t, now))
+		}
 		ok = true
 	}
 	if ok {
