@@ -15,7 +15,7 @@ import (
 func (w *walk) pick(d *Decision, q *Query) {
 	tier := w.path.at(d.tier)
 	want := w.svc.answer
-	if want == 0 {
+	if want == 0 || len(tier) == 1 { // nothing to draw
 		for i := range w.candidates(tier, d.mode, q.Family) {
 			d.choose(i)
 		}
