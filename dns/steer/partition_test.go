@@ -25,7 +25,7 @@ func TestPatchesDoNotPileUpLists(t *testing.T) {
 	most := 0
 	for n := range 2500 {
 		var routes []bgp.Route
-		for i := range 16 { // so many that one prefix is a small part of them
+		for i := range rebuildShare { // so many that one prefix is a small part of them
 			calm := netip.PrefixFrom(netip.AddrFrom4([4]byte{203, 0, byte(i), 0}), 24)
 			routes = append(routes, bgp.Route{Prefix: calm, Partner: p.partners[0].Name, Peer: peer})
 		}

@@ -54,7 +54,7 @@ func (rs rules) equal(os rules) bool {
 
 // rebuildShare is the part of all prefixes, one in so many, that may change before it is cheaper to
 // cut everything anew than to patch block after block.
-const rebuildShare = 16
+const rebuildShare = 64
 
 // partnersFrom gives the partition of the partners' routes: out of the previous snapshot when
 // nothing changed, patched from it when little did.

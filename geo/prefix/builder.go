@@ -36,7 +36,7 @@ func (b *Builder) Set(p netip.Prefix, value uint32) {
 
 // Table makes the table of everything that was set so far. The builder may go on afterwards.
 func (b *Builder) Table() *Table {
-	return &Table{ipv4: grown(b.ipv4), ipv6: grown(b.ipv6)}
+	return newTable(grown(b.ipv4), grown(b.ipv6))
 }
 
 // grown is the root of the tree in which rules hold and every other address has value 0.

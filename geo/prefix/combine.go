@@ -11,7 +11,7 @@ func (t *Table) Map(f func(uint32) uint32) *Table {
 // Overlay is the table with f of the values in a and b for every address. Neighbours that become equal are merged. f is
 // called at least once for every pair of values that meet, and often more, so it must depend on its arguments alone.
 func Overlay(a, b *Table, f func(x, y uint32) uint32) *Table {
-	return &Table{ipv4: overlay(a.ipv4, b.ipv4, f), ipv6: overlay(a.ipv6, b.ipv6, f)}
+	return newTable(overlay(a.ipv4, b.ipv4, f), overlay(a.ipv6, b.ipv6, f))
 }
 
 func overlay(a, b node, f func(x, y uint32) uint32) node {
@@ -41,6 +41,8 @@ func (t *Table) Replace(p netip.Prefix, in *Table) *Table {
 	k := keyOf(p.Masked().Addr())
 	if p.Addr().Is4() {
 		replaced.ipv4 = replace(t.ipv4, in.ipv4, k, p.Bits())
+		first := int(k.high >> (64 - blockBits))
+		replaced.face = t.face.after(replaced.ipv4, first, first|(1<<blockBits-1)>>p.Bits())
 	} else {
 		replaced.ipv6 = replace(t.ipv6, in.ipv6, k, p.Bits())
 	}

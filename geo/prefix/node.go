@@ -44,6 +44,11 @@ func (s shape) block(slot uint) int {
 	return bits.Len(min(slot^before, slot^after, slots)) - 1
 }
 
+// run is the number of the run that a slot without a child is in: the last that started.
+func (s shape) run(slot uint) int {
+	return bits.OnesCount64(s.starts&upTo(slot)) - 1
+}
+
 // below counts the members of a set of slots that are less than slot.
 func below(set uint64, slot uint) int {
 	return bits.OnesCount64(set & (1<<slot - 1))
@@ -88,7 +93,7 @@ func (n node) value(slot uint) uint32 {
 	case n.packed == nil:
 		return 0
 	}
-	return n.packed.value(0, n.packed.shape(0), slot)
+	return n.packed.value(slot)
 }
 
 // values are those of all slots. Those of slots with children mean nothing.

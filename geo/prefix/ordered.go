@@ -24,7 +24,7 @@ func (o *Ordered) Set(p netip.Prefix, value uint32) bool {
 
 // Table is the table of all that was set. The Ordered is empty again afterwards.
 func (o *Ordered) Table() *Table {
-	t := &Table{ipv4: o.ipv4.node(), ipv6: o.ipv6.node()}
+	t := newTable(o.ipv4.node(), o.ipv6.node())
 	*o = Ordered{}
 	return t
 }

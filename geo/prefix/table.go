@@ -8,7 +8,7 @@ import (
 // Table maps every IPv4 and every IPv6 address to a value. It never changes once it is made; the zero Table gives
 // value 0 to every address.
 //
-// Inside is a tree for each family. A node decides [stride] bits of the address: it has 64 slots, and a slot is either a
+// Inside is a tree for each family, and a [face] for quick look-ups in the tree of IPv4. A node decides [stride] bits of the address: it has 64 slots, and a slot is either a
 // child node or a value. Two rules make the tree canonical, the same for the same mapping however it was made:
 //
 //  1. neighbouring slots with one value are a run, which is stored once;
@@ -19,16 +19,27 @@ import (
 //
 // In memory a subtree is one piece, packed, if it takes no more than [packedLimit] bytes; the few nodes above such
 // pieces are forks. Neither is written after construction: a table that differs in one prefix shares everything with
-// this one but the forks on the path to it, and one packed piece.
+// this one but the forks on the path to it, one packed piece, and one block of the face.
 type Table struct {
 	ipv4, ipv6 node
+	face       *face // of ipv4
+}
+
+func newTable(ipv4, ipv6 node) *Table {
+	return &Table{ipv4, ipv6, newFace(ipv4)}
 }
 
 // Lookup returns the value of address a, and the length of the shortest prefix around a in which every address has
 // that value: 0 to 32 for IPv4, 0 to 128 for IPv6. It does not allocate.
 func (t *Table) Lookup(a netip.Addr) (value uint32, span int) {
 	if a.Is4() {
-		return t.ipv4.lookup(key4(a))
+		k := key4(a)
+		if t.face != nil {
+			if value, span, ok := t.face.lookup(uint32(k.high >> 32)); ok {
+				return value, span
+			}
+		}
+		return t.ipv4.lookup(k)
 	}
 	return t.ipv6.lookup(key6(a))
 }
