@@ -11,6 +11,7 @@ import (
 // TestMain builds the server once. Its tests wait more than they work, so more of them run at a time than
 // there are cores.
 func TestMain(m *testing.M) {
+	flood()
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
