@@ -211,7 +211,8 @@ func (s *Server) secure(over Transport) *tls.Config {
 		},
 	}
 	if over == TLS {
-		config.NextProtos = []string{"dot"} // RFC 7858 section 3.1
+		config.NextProtos = []string{"dot"}       // RFC 7858 section 3.1
+		config.DynamicRecordSizingDisabled = true // answers that go out together go out in one record, and by one call
 	}
 	return config
 }

@@ -61,6 +61,7 @@ func (s *Server) serveConn(ctx context.Context, v *visitor, secure *tls.Config) 
 	defer stop()
 	c := &connection{server: s, conn: v, visitor: v, over: TCP}
 	if secure != nil {
+		v.readAhead()
 		c.conn, c.over = tls.Server(v, secure), TLS
 	}
 	defer c.conn.Close()
@@ -73,7 +74,7 @@ func (s *Server) serveConn(ctx context.Context, v *visitor, secure *tls.Config) 
 // next reads the next request. It sends what there is before it waits for one, for which it keeps no large
 // buffers. The time is also for what TLS has to send before, which is its handshake.
 func (c *connection) next() (ok bool) {
-	if !c.whole() || len(c.replies) > tcpReplies {
+	if !c.more() || len(c.replies) > tcpReplies {
 		if c.flush() != nil || c.conn.SetDeadline(time.Now().Add(tcpIdle)) != nil {
 			return false
 		}
@@ -93,7 +94,23 @@ func small(buffer []byte) []byte {
 	return buffer
 }
 
-// whole tells whether the next request has come already.
+// more tells whether the next request has come already. TLS gives but one record at a time, also where several have come:
+// so it is asked for more, of what there is.
+func (c *connection) more() bool {
+	if c.over != TLS || len(c.replies) == 0 {
+		return c.whole()
+	}
+	c.visitor.hasty = true
+	defer func() { c.visitor.hasty = false }()
+	for !c.whole() {
+		if _, err := c.reader.Peek(c.reader.Buffered() + 1); err != nil {
+			return false // an error of the connection comes again
+		}
+	}
+	return true
+}
+
+// whole tells whether the next request has been read already.
 func (c *connection) whole() bool {
 	if c.reader.Buffered() < 2 {
 		return false

@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net"
@@ -54,7 +55,24 @@ type visitor struct {
 	// Owned by the goroutine that reads first, and by whom it tells of what it has read.
 	source    netip.Addr // of the client
 	announced bool       // a header that tells the client is still to be read
+
+	// Owned by the goroutine that reads: what came and was not read yet, which is kept where TLS is inside, and whether no more is
+	// to be waited for.
+	ahead *bufio.Reader
+	hasty bool
 }
+
+// errDry is told to TLS when it would have to wait. It takes it for a timeout, after which it can go on.
+var errDry net.Error = dry{}
+
+type dry struct{}
+
+func (dry) Error() string   { return "nothing has come yet" }
+func (dry) Timeout() bool   { return true }
+func (dry) Temporary() bool { return true }
+
+// readAhead has what comes together read together.
+func (v *visitor) readAhead() { v.ahead = bufio.NewReaderSize(v.Conn, tcpBuffer) }
 
 // Read reads what the client sent, behind what its proxy says of it. The connection is known to be the client's from then on.
 func (v *visitor) Read(b []byte) (int, error) {
@@ -70,7 +88,13 @@ func (v *visitor) Read(b []byte) (int, error) {
 			v.hall.open.move(v.guest, v.source)
 		}
 	}
-	return v.Conn.Read(b)
+	switch {
+	case v.ahead == nil:
+		return v.Conn.Read(b)
+	case v.hasty && v.ahead.Buffered() == 0:
+		return 0, errDry
+	}
+	return v.ahead.Read(b)
 }
 
 // Close ends the connection. It may be called again.
