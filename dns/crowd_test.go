@@ -7,6 +7,34 @@ import (
 	"time"
 )
 
+// Whose a connection is may turn out later: it counts as of there from then on, and only as long as it is in.
+func TestCrowdMovesAGuest(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	c := newCrowd(10, 2)
+	proxy, client, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("203.0.113.1"), netip.MustParseAddr("203.0.113.2")
+	var closed []string
+	enter := func(name string, to netip.Addr) *guest {
+		now = now.Add(time.Second)
+		g := c.enter(proxy, now, func() { closed = append(closed, name) })
+		c.move(g, to)
+		return g
+	}
+	guests := []*guest{enter("a", client), enter("b", client), enter("c", other), enter("d", client)}
+	if want := []string{"a"}; !slices.Equal(closed, want) {
+		t.Errorf("closed %v, want %v", closed, want)
+	}
+	if n := c.sources[sourceOf(proxy)]; n != 0 {
+		t.Errorf("%d count as the proxy's still", n)
+	}
+	c.move(guests[0], other) // it has been told to leave
+	for _, g := range guests {
+		c.leave(g)
+	}
+	if len(c.guests)+len(c.sources) > 0 {
+		t.Errorf("left behind: %d connections, %d sources", len(c.guests), len(c.sources))
+	}
+}
+
 func TestCrowdMakesRoom(t *testing.T) {
 	begin := time.Unix(1_000_000, 0)
 	type event struct {

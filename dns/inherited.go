@@ -16,6 +16,7 @@ import (
 // used once, in place of one that is asked for by its address.
 type inherited struct {
 	streams, packets []handedOver
+	told             bool // of those that were not asked for
 }
 
 // handedOver is a socket, with what it is bound to.
@@ -81,9 +82,13 @@ func bound(f *os.File) (at netip.AddrPort, kind int, err error) {
 	return at, kind, nil
 }
 
-// leftOver gives the addresses of the sockets that were not asked for.
+// leftOver gives the addresses of the sockets that were not asked for, once.
 func (i *inherited) leftOver() []netip.AddrPort {
 	var all []netip.AddrPort
+	if i.told {
+		return nil
+	}
+	i.told = true
 	for _, h := range append(slices.Clone(i.streams), i.packets...) {
 		all = append(all, h.at)
 	}

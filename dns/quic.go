@@ -11,11 +11,14 @@ import (
 	"gslb/dns/doq"
 )
 
+// quicTrusting is how many connections by QUIC there are before who comes has to show that the address is its own.
+const quicTrusting = 64
+
 // serveQUIC answers what comes by QUIC to one socket, until ctx ends.
 func (s *Server) serveQUIC(ctx context.Context, socket *net.UDPConn) {
 	open := newCrowd(costlyConnections, costlyPerSource)
 	server := doq.Server{
-		TLS: s.secure(QUIC), Longest: requestSize, Idle: tcpIdle, Write: tcpWrite, Connections: 2 * costlyConnections,
+		TLS: s.secure(QUIC), Longest: requestSize, Idle: tcpIdle, Write: tcpWrite, Connections: 2 * costlyConnections, Trusting: quicTrusting,
 		Enter: func(source netip.Addr, hangUp func()) doq.Visit {
 			g := open.enter(source, time.Now(), hangUp)
 			return doq.Visit{

@@ -42,9 +42,6 @@ const (
 	streams = 100
 	// connectionWindow is how many octets of requests may be on their way to us in one connection.
 	connectionWindow = 64 << 10
-	// unproven is how many connections there are, with those that are not made yet, before a newcomer has to show first that
-	// its address is its own (RFC 9000 section 8.1.2).
-	unproven = 64
 )
 
 // errFull refuses a connection.
@@ -59,6 +56,7 @@ type Server struct {
 	Idle        time.Duration // for which a connection may be silent, and a message may take to come
 	Write       time.Duration // that a client may take to accept a reply
 	Connections int           // with those that are not made yet; further ones are refused
+	Trusting    int           // connections, likewise, above which a newcomer has to show first that its address is its own (RFC 9000 section 8.1.2)
 }
 
 // Enter lets a connection in. It may be told to hang up at any time, which waits for nobody.
@@ -77,7 +75,7 @@ func (s *Server) Run(ctx context.Context, socket *net.UDPConn) error {
 	var open atomic.Int64
 	transport := &quic.Transport{
 		Conn:                socket,
-		VerifySourceAddress: func(net.Addr) bool { return open.Load() > unproven },
+		VerifySourceAddress: func(net.Addr) bool { return open.Load() >= int64(s.Trusting) },
 		ConnContext: func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
 			if open.Add(1) > int64(s.Connections) {
 				open.Add(-1)

@@ -58,7 +58,7 @@ func served(t *testing.T, change func(*Server)) *house {
 	}
 	h := &house{address: socket.LocalAddr().String(), hangUps: make(chan func(), 100)}
 	s := &Server{
-		TLS: &tls.Config{Certificates: []tls.Certificate{certificate(t)}}, Longest: 64, Idle: 5 * time.Second, Write: 5 * time.Second, Connections: 100,
+		TLS: &tls.Config{Certificates: []tls.Certificate{certificate(t)}}, Longest: 64, Idle: 5 * time.Second, Write: 5 * time.Second, Connections: 100, Trusting: 100,
 		Enter: func(source netip.Addr, hangUp func()) Visit {
 			h.inside.Add(1)
 			h.hangUps <- hangUp
@@ -283,6 +283,47 @@ func TestEnds(t *testing.T) {
 	if got := told(context.Cause(conn.Context())); got != "connection closed: 0x0" {
 		t.Errorf("it ends with %s", got)
 	}
+}
+
+// Where there are many already, who comes has to show that its address is its own: the server's first word is Retry, which is
+// no longer than what it answers, so nobody is flooded by it.
+func TestNewcomersShowTheirAddress(t *testing.T) {
+	h := served(t, func(s *Server) { s.Trusting = 2 })
+	for i := range 4 {
+		socket, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := &first{PacketConn: socket}
+		at, err := net.ResolveUDPAddr("udp", h.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := quic.Dial(t.Context(), seen, at, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"doq"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		defer conn.CloseWithError(0, "")
+		const long, retry = 0xf0, 0xf0 // of the first octet; the type of a long header stands in bits 4 and 5 (RFC 9000 section 17.2.5)
+		if got := seen.octet.Load()&long == retry; got != (i >= 2) {
+			t.Errorf("connection %d is asked for its address: %v", i, got)
+		}
+	}
+}
+
+// first keeps the first octet that came.
+type first struct {
+	net.PacketConn
+	octet atomic.Uint32
+}
+
+func (f *first) ReadFrom(b []byte) (n int, from net.Addr, err error) {
+	n, from, err = f.PacketConn.ReadFrom(b)
+	if n > 0 {
+		f.octet.CompareAndSwap(0, uint32(b[0]))
+	}
+	return n, from, err
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
