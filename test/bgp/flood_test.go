@@ -263,7 +263,7 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	if heardGap > 3*time.Second {
 		t.Errorf("keepalives: %d in %s, with a gap of %s", keepalives, span, heardGap)
 	}
-	if n := refused.Load(); n > 0 || last(doors) > 2*time.Second || last(streams) > 2*time.Second {
+	if n := refused.Load(); n > 0 || last(doors) > 2*time.Second || last(streams) > 4*time.Second /* a first packet of its own may be lost in the flood, twice */ {
 		t.Errorf("%d were refused; the admin door took up to %s, a question by TCP up to %s", n, last(doors), last(streams))
 	}
 	if after > soonest {
