@@ -139,6 +139,9 @@ func (k *checker) refer(path, name string, to vocabulary) bool {
 
 // doors checks that no two of the addresses that are listened on want one socket.
 func (k *checker) doors() {
+	if d := k.c.Server.Dnstap; d != nil && (d.File == "") == (d.Socket == "") && k.sound("server.dnstap", "file", "socket") {
+		k.error("server.dnstap", "needs file or socket, one of the two")
+	}
 	listen := k.c.Server.Listen
 	for i, l := range listen {
 		for _, other := range listen[:i] {

@@ -46,6 +46,10 @@ type Server struct {
 	Proxies   []netip.Prefix // whose packets and connections begin with a header of the PROXY protocol, which is believed
 	RateLimit *RateLimit     // nil: replies are not limited
 
+	Log      Log
+	QueryLog *QueryLog // nil: no question is told of
+	Dnstap   *Dnstap   // nil: likewise
+
 	TSIGFile string // path of the file of keys; empty: no request can be signed
 	TSIGKeys []TSIGKey
 }

@@ -69,6 +69,7 @@ zones: {ok.test: {}, with.test: {soa: {}}}
 		State:   "gslb.state.db",
 		Journal: Journal{Keep: 720 * time.Hour, Events: 100000},
 		Explain: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		Log:     Log{Format: "text", Level: "info"},
 		Cookies: true,
 	})
 	check("admin", c.Admin, Admin{Listen: netip.MustParseAddrPort("127.0.0.1:8053")})

@@ -52,6 +52,9 @@ func serverForm() form[Server] {
 		key("quic", "DNS over QUIC (RFC 9250).", secureForm("UDP", "853"), func(s *Server) **Secure { return &s.QUIC }),
 		key("proxies", "Networks of proxies: what comes from there by UDP, TCP, TLS or HTTPS begins with a header of the PROXY protocol, version 2, which tells the client; without one it is not answered. Anybody who can send from there can be anybody.",
 			setOf("networks", 0, prefix()), func(s *Server) *[]netip.Prefix { return &s.Proxies }),
+		key("log", "How the server tells what it does, on its standard error. The flags of gslb serve count before it.", logForm(), func(s *Server) *Log { return &s.Log }),
+		key("query_log", "A file with some of the questions, a line each, with what was decided. Default: none.", queryLogForm(), func(s *Server) **QueryLog { return &s.QueryLog }),
+		key("dnstap", "A reader of dnstap that is told of questions and answers, with what was decided in the extra field. Default: none.", dnstapForm(), func(s *Server) **Dnstap { return &s.Dnstap }),
 		key("rate_limit", "Bound the replies over UDP that one block of clients (/24 or /56) gets, against the abuse of this server for floods. Default: no bound.", rateLimitForm(),
 			func(s *Server) **RateLimit { return &s.RateLimit }),
 	)

@@ -143,7 +143,7 @@ func (c *Counts) Rcodes() iter.Seq2[string, uint64] {
 			if o := outcomeOf(i); o != outcomeOther {
 				n += zones[o]
 			}
-			if n > 0 && !yield(rcodeWord(i), n) {
+			if n > 0 && !yield(RcodeWord(i), n) {
 				return
 			}
 		}
@@ -235,7 +235,8 @@ func (c *Counts) ledger() ledger {
 	return sum
 }
 
-func rcodeWord(rcode int) string {
+// RcodeWord is the word for an RCODE.
+func RcodeWord(rcode int) string {
 	if rcode == dns.RcodeBadVers {
 		return "BADVERS" // the library has the name that TSIG gives to the same number
 	}

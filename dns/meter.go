@@ -73,11 +73,19 @@ func (c *Counts) Latency() (sum spread.Sum) {
 
 // Respond answers one request, as [Responder.Respond] does. It does not allocate for common questions.
 func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
-	if !w.tally.sampled() {
+	timed, tracers := w.tally.sampled(), w.responder.tracers.Load()
+	if !timed && tracers == nil {
 		return w.reply(s, req, to)
 	}
 	begin := time.Now()
-	reply := w.reply(s, req, to)
-	w.tally.spread.Add(time.Since(begin))
+	var reply []byte
+	if tracers != nil {
+		reply = w.traced(s, req, to, *tracers)
+	} else {
+		reply = w.reply(s, req, to)
+	}
+	if timed {
+		w.tally.spread.Add(time.Since(begin))
+	}
 	return reply
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/miekg/dns"
@@ -29,6 +30,7 @@ type Responder struct {
 	secret  [1]config.CookieSecret // of cookies, where the policy gives none
 	limiter *limiter
 	Counts  *Counts
+	tracers atomic.Pointer[[]*Tracer] // nil: nobody wants traces
 
 	mu   sync.Mutex
 	idle []*Worker // those that Respond used, and uses again
@@ -73,6 +75,9 @@ type Worker struct {
 	query     query
 	letters   [zone.MaxName]byte // of the query's name
 	lookup    lookup
+
+	watched bool // somebody wants to know of this request
+	outcome Outcome
 }
 
 // Worker makes a worker. There should be few: each has counters of its own, for good.
@@ -113,6 +118,9 @@ func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) [
 	l.w.over = l.w.over || fate == slipped
 	l.finish()
 	w.tally.answered(l, fate)
+	if w.watched {
+		w.note(l, fate)
+	}
 	reply := l.w.b
 	if fate == dropped {
 		reply = to

@@ -44,6 +44,7 @@ var house = []floor{
 		{"dns/zone", "names to RRsets"},
 		{"dns/proxy", "who stands behind a proxy?"},
 		{"dns/doh", "which DNS message does an HTTP request carry?"},
+		{"dns/dnstap", "how is DNS traffic told to a reader of dnstap?"},
 		{"dns/doq", "which DNS message does a QUIC stream carry?"},
 	}},
 }

@@ -121,6 +121,7 @@ func (d *daemon) looks() admin.Deps {
 		Reload:   d.Reload,
 		Counts:   d.responder.Counts,
 		Buffers:  d.server.Buffers,
+		Traces:   d.tracing.Views,
 		Happened: d.keeper.happened,
 
 		Routes:    d.peering.rib.Latest,

@@ -45,6 +45,7 @@ type daemon struct {
 	signer    *sign.Signer
 	publisher *steer.Publisher
 	responder *dns.Responder
+	tracing   *tracing
 	server    *dns.Server
 	watcher   *watcher
 	door      net.Listener // of the admin handler; nil: off
@@ -72,10 +73,11 @@ type fixed struct {
 	state string
 	admin netip.AddrPort
 	tls   config.AdminTLS // of the admin door
+	log   config.Log
 }
 
 func fixedOf(cfg *config.Config) fixed {
-	f := fixed{state: cfg.Server.State, admin: cfg.Admin.Listen}
+	f := fixed{state: cfg.Server.State, admin: cfg.Admin.Listen, log: cfg.Server.Log}
 	if cfg.Admin.TLS != nil {
 		f.tls = *cfg.Admin.TLS
 	}
@@ -158,6 +160,7 @@ func (d *daemon) assemble() {
 		d.log.Warn("host name not known", "cause", err)
 	}
 	d.responder = dns.NewResponder(host, version)
+	d.tracing = newTracing(d.responder, d.log)
 	d.server = dns.NewServer(d.responder, d.publisher.Latest, d.log)
 }
 
@@ -176,6 +179,7 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy, signed *sign.Si
 
 // use makes answers come from a policy and its signed zones. It returns when they do.
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, signed *sign.Signed, number uint64) {
+	d.tracing.Apply(cfg.Server)
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg), cfg.Server.Journal)
 	d.publisher.Use(policy, number, time.Now, func() {
 		d.board.Arm(policy.Brake(), time.Now())
@@ -222,7 +226,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest,
+		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
 	}
 }
 

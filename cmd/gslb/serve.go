@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"gslb/config"
 )
 
 func newServe(o *options) *cobra.Command {
@@ -22,15 +25,16 @@ The configuration is read again when one of its files changes, on SIGHUP and on 
 that has problems changes nothing. The DNS sockets open when every check has had its first result.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			log, err := newLog(c.ErrOrStderr(), format, level)
+			cfg, _ := config.Load(o.file) // what is wrong with it is told by serve
+			log, err := newLog(c.ErrOrStderr(), cmp.Or(format, cfg.Server.Log.Format, "text"), cmp.Or(level, cfg.Server.Log.Level, "info"))
 			if err != nil {
 				return err
 			}
 			return serve(c.Context(), o.file, log, c.ErrOrStderr())
 		},
 	}
-	c.Flags().StringVar(&format, "log-format", "text", "text or json")
-	c.Flags().StringVar(&level, "log-level", "info", "debug, info, warn or error")
+	c.Flags().StringVar(&format, "log-format", "", "text or json; without the flag server.log.format")
+	c.Flags().StringVar(&level, "log-level", "", "debug, info, warn or error; without the flag server.log.level")
 	return c
 }
 

@@ -159,6 +159,9 @@ func (d *daemon) restartsNeeded(cfg *config.Config) []string {
 	if now.state != d.fixed.state {
 		tell("server.state")
 	}
+	if now.log != d.fixed.log {
+		tell("server.log")
+	}
 	if now.admin != d.fixed.admin {
 		tell("admin.listen")
 	}

@@ -36,6 +36,7 @@ type Deps struct {
 	Appended  func() <-chan struct{}                // closed when there is more to read than at the time of the call
 	Reload    func(context.Context) (Reload, error) // waits for the outcome
 	Counts    *dns.Counts
+	Traces    func() []TraceView            // who gets copies of questions and answers
 	Buffers   func() map[netip.AddrPort]int // octets of the receive buffers of UDP sockets
 	Happened  func() map[string]uint64      // events since the start, by kind
 

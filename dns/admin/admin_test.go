@@ -87,6 +87,7 @@ func newWorld(t testing.TB) *world {
 		Server:   func() admin.Server { return w.server },
 		Events:   func(since time.Time, limit int) ([]state.Event, error) { return w.events(since, limit) },
 		Reload:   func(context.Context) (admin.Reload, error) { return w.reload() },
+		Traces:   func() []admin.TraceView { return []admin.TraceView{{Sink: "dnstap", Taken: 7, Lost: 1}} },
 		Buffers: func() map[netip.AddrPort]int {
 			return map[netip.AddrPort]int{netip.MustParseAddrPort("127.0.0.1:5353"): 425984}
 		},

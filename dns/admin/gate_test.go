@@ -25,7 +25,9 @@ func guardedWorld(t testing.TB) *world {
 		w.tokens = append(w.tokens, config.AdminToken{Name: name, Hash: hex.EncodeToString(sum[:]), Role: config.AdminRole(role)})
 	}
 	w.reload = func() (admin.Reload, error) { return admin.Reload{Outcome: admin.Unchanged}, nil }
-	w.deps.Drain = func(_ context.Context, d config.Drain) (admin.Drained, error) { return admin.Drained{Place: d.Target}, nil }
+	w.deps.Drain = func(_ context.Context, d config.Drain) (admin.Drained, error) {
+		return admin.Drained{Place: d.Target}, nil
+	}
 	return w
 }
 

@@ -6,7 +6,7 @@ import "strconv"
 type dnsFamilies struct {
 	queries, silent, answers, zones, limited Metric
 	steered, given, subnets, latency, buffer Metric
-	signed                                   Metric
+	signed, traced, lost                     Metric
 }
 
 func (d definer) dns() dnsFamilies {
@@ -21,6 +21,8 @@ func (d definer) dns() dnsFamilies {
 			"Without a place: answers that gave none.", "service", "place", "placed"),
 		subnets: d.counter("dns_subnet_answers_total", "Answers to questions with a client subnet, by its family and by the scope that was given.", "family", "scope"),
 		latency: d.histogram("dns_reply_seconds", "Time to make a reply, from the packet to the bytes that are sent, of one request in 64."),
+		traced:  d.counter("traces_total", "Copies of questions that were taken for the query log or for dnstap.", "sink"),
+		lost:    d.counter("traces_lost_total", "Copies that were lost, since nobody kept up with reading them.", "sink"),
 		buffer:  d.gauge("dns_receive_buffer_bytes", "Receive buffer that the kernel gave to a UDP socket: the smallest of an address.", "address"),
 		signed: d.counter("dnssec_signatures_total", "Signatures that were made: when a zone was loaded, ahead of what a service may come to give, in the place of older ones, "+
 			"or since somebody asked for what nobody foresaw.", "why"),
@@ -49,6 +51,10 @@ func (c *collector) dns(s scrape, f dnsFamilies) {
 		s.tell(f.subnets, float64(n), of.Family, strconv.Itoa(of.Bits))
 	}
 	s.spread(f.latency, c.Counts.Latency())
+	for _, v := range c.Traces() {
+		s.tell(f.traced, float64(v.Taken), v.Sink)
+		s.tell(f.lost, float64(v.Lost), v.Sink)
+	}
 	for address, octets := range c.Buffers() {
 		s.tell(f.buffer, float64(octets), address.String())
 	}

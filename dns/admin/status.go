@@ -34,6 +34,13 @@ type Refusal struct {
 	Problems []string  `json:"problems"`
 }
 
+// TraceView is how somebody fares who gets copies of questions and answers: the query log, or a reader of dnstap.
+type TraceView struct {
+	Sink  string `json:"sink"`
+	Taken uint64 `json:"taken"` // since the configuration named it
+	Lost  uint64 `json:"lost"`  // for want of a reader that kept up
+}
+
 // ConfigInForce is what GET /v1/config gives.
 type ConfigInForce struct {
 	Answers string `json:"answers"` // the version of the snapshot that answers come from
