@@ -123,16 +123,28 @@ func known(cfg *config.Config, place, service string) error {
 		return unknown("service", service, slices.Sorted(maps.Keys(services)))
 	}
 	if !slices.ContainsFunc(s.At, func(m config.Member) bool { return m.Place == place }) {
-		return fmt.Errorf("service %s is not at %s", service, place)
+		at := make([]string, len(s.At))
+		for i, m := range s.At {
+			at[i] = m.Place
+		}
+		return fmt.Errorf("service %s is not at %s: it is at %s", service, place, strings.Join(at, ", "))
 	}
 	return nil
 }
 
+// fewNames is how many names an error lists.
+const fewNames = 8
+
 func unknown(thing, word string, all []string) error {
-	if near := config.Suggest(word, all); near != "" {
+	switch near := config.Suggest(word, all); {
+	case near != "":
 		return fmt.Errorf("there is no %s %q (did you mean %s?)", thing, word, near)
+	case len(all) == 0:
+		return fmt.Errorf("there is no %s %q, nor any other", thing, word)
+	case len(all) <= fewNames:
+		return fmt.Errorf("there is no %s %q; there are %s", thing, word, strings.Join(all, ", "))
 	}
-	return fmt.Errorf("there is no %s %q", thing, word)
+	return fmt.Errorf("there is no %s %q; there are %s and %d others", thing, word, strings.Join(all[:fewNames], ", "), len(all)-fewNames)
 }
 
 // leavesEnough says when the drain would leave a service with fewer places than its min_places, or without a

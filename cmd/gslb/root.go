@@ -9,6 +9,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"gslb/config"
 )
 
 // Exit codes: what scripts go by.
@@ -82,7 +84,10 @@ func noCommand(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return unknown("command", args[0], names)
+	if near := config.Suggest(args[0], names); near != "" {
+		return fmt.Errorf("there is no command %q (did you mean %s?)", args[0], near)
+	}
+	return fmt.Errorf("there is no command %q", args[0])
 }
 
 // options are the flags that every command has.
@@ -111,7 +116,8 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o), newDiff(), newSimulate(),
 		newPartners(&o), newRoutes(&o), newPartnerKit(&o), newDNSSEC(&o),
-		newDrain(&o), newUndrain(&o), newReload(&o), newSchema(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
+		newDrain(&o), newUndrain(&o), newReload(&o), newTop(&o), newSchema(), newMan(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
 	)
+	offer(&o, root)
 	return root
 }

@@ -74,6 +74,8 @@ type Totals struct {
 	Sessions    int `json:"sessions"`
 	Established int `json:"established"` // of the sessions
 	Prefixes    int `json:"prefixes"`    // of partners, and of the configuration
+
+	Questions uint64 `json:"questions"` // that came in since the start
 }
 
 // Bounds of the pages of services. A page ends early when it holds many endpoints.
@@ -138,5 +140,8 @@ func (h *handler) totals(s *steer.Snapshot, now time.Time) Totals {
 		}
 	}
 	t.Prefixes = h.Routes().Len()
+	for _, n := range h.Counts.Queries() {
+		t.Questions += n
+	}
 	return t
 }

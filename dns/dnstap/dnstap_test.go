@@ -179,7 +179,11 @@ func TestReadersMustAgree(t *testing.T) {
 				}
 				defer conn.Close()
 				_, _ = conn.Write(c.says)
-				_, _ = io.CopyN(io.Discard, conn, 42) // READY
+				expected := int64(42) // READY
+				if c.good {
+					expected += 42 // START
+				}
+				_, _ = io.CopyN(io.Discard, conn, expected)
 			}()
 			s, err := dnstap.Dial(path)
 			if (err == nil) != c.good {

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gslb/dns/admin"
+	"gslb/dns/steer"
+)
+
+// sights are two looks at a server, 2 seconds apart.
+func sights() *topSight {
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	member := func(place, standing string, given uint64) admin.Member {
+		return admin.Member{Place: place, Standing: standing, Endpoints: 2, Up: 2, Given: given}
+	}
+	look := func(www, video uint64) []admin.Service {
+		return []admin.Service{
+			{Service: "portal", Served: true, Given: 5, Places: []admin.Member{member("msk-1", "serving", 5)}},
+			{Service: "www", Served: true, Given: 10 + www, Places: []admin.Member{member("msk-1", "serving", 10+www*3/4), member("msk-2", "drained", 0), member("fra", "serving", www/4)}},
+			{Service: "video", Served: false, Given: video, Places: []admin.Member{member("nsk", "withdrawn", video)}},
+		}
+	}
+	status := admin.Status{
+		Version: "1.0", Server: admin.Server{Ready: true, Since: at.Add(-3 * time.Hour), Config: admin.Config{Number: 42, Hash: "9f3c2a1e"}},
+		Totals: admin.Totals{Services: 3, Served: 2, Endpoints: 10, Up: 8, Drains: 1, Sessions: 1, Questions: 1000},
+		Brake:  steer.BrakeView{On: true, Failing: 4, Of: 4},
+	}
+	before := &topSight{at: at.Add(-2 * time.Second), status: status, services: look(0, 0)}
+	status.Totals.Questions = 1500
+	return &topSight{
+		at: at, before: before, status: status, services: look(400, 3),
+		failing:  []admin.Endpoint{{Service: "video", Place: "nsk", EndpointView: steer.EndpointView{Address: "198.51.100.1", Verdict: "withdrawn", Failed: 11, Window: 20, Cause: "status 503"}}},
+		partners: []admin.Partner{{Partner: "sibtel", Site: "nsk", Peers: []admin.Peer{{Peer: netip.MustParseAddr("192.0.2.9"), State: "idle", Accepted: 90, Stale: 90}}}},
+		events:   []admin.Event{{Time: at, Text: "nsk/web withdrawn: 10 of 20 failed, last: status 503"}},
+	}
+}
+
+func TestTopShowsWhatIsBusyAndWhatFails(t *testing.T) {
+	got := topFrame{sight: sights(), plain: true, width: 120, height: 50}.String()
+	const file = "testdata/top.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestTopFitsItsScreen(t *testing.T) {
+	for _, size := range [][2]int{{20, 5}, {80, 24}, {200, 10}, {10, 1}} {
+		text := topFrame{sight: sights(), plain: true, width: size[0], height: size[1]}.String()
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		if len(lines) > max(size[1]-1, 1) {
+			t.Errorf("%v: %d lines", size, len(lines))
+		}
+		for _, line := range lines {
+			if len([]rune(line)) > size[0] {
+				t.Errorf("%v: %q", size, line)
+			}
+		}
+	}
+	coloured := topFrame{sight: sights(), width: 80, height: 50}.String()
+	if strings.Count(coloured, "\x1b[0m") != strings.Count(coloured, "\x1b[")-strings.Count(coloured, "\x1b[0m") {
+		t.Error("a colour does not end")
+	}
+	if lost := (topFrame{trouble: "gslb is not answering", plain: true, width: 80, height: 24}).String(); !strings.Contains(lost, "not answering") {
+		t.Errorf("got %q", lost)
+	}
+}
