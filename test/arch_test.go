@@ -34,6 +34,7 @@ var house = []floor{
 		{"dns/sign", "signed RRsets"},
 	}},
 	{"0", []room{
+		{"dns/admin/page", "what is the operator's browser shown?"},
 		{"health/spread", "how are durations spread?"},
 		{"geo/prefix", "address to value, with its span"},
 		{"bgp/screen", "which bytes may reach gobgp?"},
@@ -66,7 +67,7 @@ var fences = []fence{
 		"bbolt ends the process on a damaged page: only config/state knows how to keep it from that"},
 	{"github.com/miekg/dns", []string{"dns", "dns/zone", "dns/sign", "dns/sim", "health"}, true,
 		"it is the compiler, the slow path, the oracle of tests and the client in scenarios; what decides must not know DNS messages"},
-	{"net/http", []string{"dns/admin", "dns/doh", "health", "cmd/gslb", "cmd/gslb/demo"}, true,
+	{"net/http", []string{"dns/admin", "dns/admin/page", "dns/doh", "health", "cmd/gslb", "cmd/gslb/demo"}, true,
 		"the doors to HTTP are the operator's, the probe's, that of DNS over HTTPS and the demo's"},
 	{"github.com/quic-go/quic-go", []string{"dns/doq"}, true,
 		"what answers must not know by which envelope a message comes"},

@@ -15,6 +15,7 @@ import (
 	"gslb/config"
 	"gslb/config/state"
 	"gslb/dns"
+	"gslb/dns/admin/page"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/health"
@@ -70,6 +71,9 @@ func New(d Deps) http.Handler {
 	for _, o := range h.operations() {
 		mux.HandleFunc(o.method+" "+o.path, h.gate.guarded(o.role, o.serve))
 	}
+	files := page.Handler() // open to whoever reaches the door: there is no data in them
+	mux.Handle("GET /{$}", files)
+	mux.Handle("GET /page/", files)
 	return ownHost(d, ownSite(mux))
 }
 
