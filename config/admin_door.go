@@ -49,6 +49,6 @@ func LoadAdmin(file string) (Admin, bool) {
 		sources[i].Text = adminBlock.Find(s.Text)
 	}
 	c, problems := ParseWith(readNamedFile, sources...)
-	_, given := c.positions["admin"]
+	_, given := c.positions.of("admin")
 	return c.Admin, given && problems.Err() == nil
 }

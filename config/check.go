@@ -99,7 +99,7 @@ func (k *checker) warn(path, format string, args ...any) {
 
 func (k *checker) note(p Problem) {
 	for above := p.Path; ; above = parentPath(above) {
-		if pos, ok := k.c.positions[above]; ok || above == "" {
+		if pos, ok := k.c.positions.of(above); ok || above == "" {
 			p.Pos = pos
 			break
 		}
@@ -109,7 +109,7 @@ func (k *checker) note(p Problem) {
 
 // given tells whether the operator wrote the key.
 func (k *checker) given(path string) bool {
-	_, ok := k.c.positions[path]
+	_, ok := k.c.positions.of(path)
 	return ok
 }
 

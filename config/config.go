@@ -24,7 +24,7 @@ type Config struct {
 	Zones    []Zone
 	Drains   []Drain
 
-	positions map[string]Pos // by dotted path
+	positions *positions
 	hash      string
 }
 
@@ -473,7 +473,10 @@ func (d Drain) Over(now time.Time) bool { return !d.Until.IsZero() && !now.Befor
 
 // At gives the position of the key at a dotted path, as "services.video.at.nsk" or
 // "drains[0].target"; the zero Pos when nothing stands there.
-func (c *Config) At(path string) Pos { return c.positions[path] }
+func (c *Config) At(path string) Pos {
+	pos, _ := c.positions.of(path)
+	return pos
+}
 
 // Hash is 8 hex digits of the content: two servers with the same are configured alike. It
 // covers every key but server and admin, which differ by nature, and the files of zones and networks.

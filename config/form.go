@@ -27,7 +27,7 @@ func (f form[T]) apply(r *reader, n *node, to *T) {
 		f.fill(r, to)
 	}
 	if n.shape == unread {
-		r.spoil(n.path)
+		r.spoil(n.path())
 		return
 	}
 	r.refuse(n, f.noun, "")
@@ -232,12 +232,12 @@ func setBy[T any, K comparable](noun string, least int, f form[T], by func(T) K)
 		}
 		kept, first := make([]T, 0, len(items)), make(map[K]*node, len(items))
 		for i, c := range n.children {
-			if r.spoilt[c.path] {
+			if r.bad(c) {
 				continue
 			}
 			same := by(items[i])
 			if other := first[same]; other != nil {
-				r.fault(c, "%s stands twice in this list: first at %s", cmp.Or(c.text, fmt.Sprint(same)), other.key)
+				r.fault(c, "%s stands twice in this list: first at %s", cmp.Or(c.text, fmt.Sprint(same)), other.keyPos())
 				continue
 			}
 			first[same] = c
@@ -287,7 +287,7 @@ func of[A, B any](f form[A], put func(a A, to *B)) form[B] {
 		takes: f.takes, noun: f.noun, schema: f.schema,
 		read: func(r *reader, n *node, to *B) {
 			var a A
-			if f.read(r, n, &a); !r.spoilt[n.path] {
+			if f.read(r, n, &a); !r.bad(n) {
 				put(a, to)
 			}
 		},

@@ -97,7 +97,7 @@ func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readNamedFi
 
 // ParseWith is [Parse] with files that come from elsewhere: file gives the text of the one at a path.
 func ParseWith(file func(path string) (string, error), sources ...Source) (*Config, Problems) {
-	root := &node{shape: isNothing}
+	root := &node{shape: isNothing, file: new(string)}
 	var problems Problems
 	var files []string
 	for i, s := range sources {
@@ -119,8 +119,7 @@ func ParseWith(file func(path string) (string, error), sources ...Source) (*Conf
 
 // read turns the merged tree into a Config and judges it.
 func read(root *node) (*Config, Problems) {
-	c := &Config{File: root.key.File, positions: make(map[string]Pos, root.count())}
-	root.index(c.positions)
+	c := &Config{File: *root.file, positions: newPositions(root)}
 	r := &reader{main: c.File, spoilt: map[string]bool{}}
 	table().apply(r, root, c)
 	finish(c)

@@ -7,23 +7,22 @@ func merge(into, from *node) Problems {
 	case from.shape == isNothing || from.shape == unread:
 		return nil
 	case into.shape == isNothing || into.shape == unread:
-		name, path, key := into.name, into.path, into.key
-		*into = *from
-		into.name, into.path, into.key = name, path, key
-		if path != "" {
-			into.key = from.key
+		into.shape, into.text, into.at = from.shape, from.text, from.at
+		if into.parent != nil { // the root stays that of the main file
+			into.file, into.key = from.file, from.key
 		}
+		into.adopt(from.children)
 		return nil
 	case into.shape == isMapping && from.shape == isMapping:
 		return mergeMappings(into, from)
-	case into.path == "drains" && into.shape == isList && from.shape == isList:
+	case into.path() == "drains" && into.shape == isList && from.shape == isList:
 		for _, item := range from.children {
-			item.rename(itemPath(into.path, len(into.children)))
+			item.parent, item.item = into, int32(len(into.children))
 			into.children = append(into.children, item)
 		}
 		return nil
 	}
-	return Problems{{Pos: from.key, Path: into.path, Message: "is given twice: first at " + into.key.String()}}
+	return Problems{{Pos: from.keyPos(), Path: into.path(), Message: "is given twice: first at " + into.keyPos().String()}}
 }
 
 func mergeMappings(into, from *node) Problems {
@@ -37,7 +36,7 @@ func mergeMappings(into, from *node) Problems {
 			problems = append(problems, merge(first, c)...)
 			continue
 		}
-		into.children = append(into.children, c)
+		into.adopt([]*node{c})
 	}
 	return problems
 }

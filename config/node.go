@@ -35,15 +35,39 @@ func (s shape) String() string {
 	return strings.Join(words, " or ")
 }
 
-// node is one value of a config, with aliases followed and duplicate keys gone.
+// node is one value of a config, with aliases followed and duplicate keys gone. A large config has a million.
 type node struct {
 	shape    shape
-	text     string  // of a scalar, as it was written
+	item     int32   // its number, in a list
 	name     string  // its key, in a mapping
-	path     string  // dotted path from the root: "services.video.at.nsk[0]"
-	key      Pos     // where its key stands; without a key, where the value does
-	at       Pos     // where the value stands; for a | block, where its first line of text does
+	text     string  // of a scalar, as it was written
+	parent   *node   // nil for the root
+	file     *string // where it stands
+	key      spot    // where its key stands; without a key, where the value does
+	at       spot    // where the value stands; for a | block, where its first line of text does
 	children []*node // items of a list, values of a mapping, in the order of the file
+}
+
+// spot is a place in a file; lines and columns count from 1.
+type spot struct{ line, column uint32 }
+
+// keyPos is where a node's key stands; without a key, where its value does.
+func (n *node) keyPos() Pos { return Pos{*n.file, int(n.key.line), int(n.key.column)} }
+
+// valuePos is where a node's value stands; for a | block, where its first line of text does.
+func (n *node) valuePos() Pos { return Pos{*n.file, int(n.at.line), int(n.at.column)} }
+
+// path is the dotted path from the root: "services.video.at.nsk[0]".
+func (n *node) path() string { return string(n.appendPath(nil)) }
+
+func (n *node) appendPath(b []byte) []byte {
+	switch {
+	case n.parent == nil:
+		return b
+	case n.parent.shape == isList:
+		return appendItem(n.parent.appendPath(b), int(n.item))
+	}
+	return appendKey(n.parent.appendPath(b), n.name)
 }
 
 // child gives the value of a key, or nil.
@@ -77,37 +101,6 @@ func cut(s string) string {
 		return string(letters[:longest]) + "…"
 	}
 	return s
-}
-
-// rename gives a node and everything below it another path.
-func (n *node) rename(path string) {
-	n.path = path
-	for i, c := range n.children {
-		if n.shape == isList {
-			c.rename(itemPath(path, i))
-		} else {
-			c.rename(keyPath(path, c.name))
-		}
-	}
-}
-
-// count is the number of nodes of the tree.
-func (n *node) count() int {
-	count := 1
-	for _, c := range n.children {
-		count += c.count()
-	}
-	return count
-}
-
-// index notes where every key and item stands.
-func (n *node) index(positions map[string]Pos) {
-	if _, ok := positions[n.path]; !ok {
-		positions[n.path] = n.key
-	}
-	for _, c := range n.children {
-		c.index(positions)
-	}
 }
 
 // json is the node as canonical JSON: keys in order of their names, no space.
@@ -156,8 +149,21 @@ func comma(b []byte, i int) []byte {
 }
 
 func quote(b []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) // a string always has a JSON form
-	return append(b, quoted...)
+	if !plainJSON(s) {
+		quoted, _ := json.Marshal(s) // a string always has a JSON form
+		return append(b, quoted...)
+	}
+	return append(append(append(b, '"'), s...), '"')
+}
+
+// plainJSON tells whether a text stands in JSON as it is.
+func plainJSON(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			return false
+		}
+	}
+	return true
 }
 
 // keyPath is the path of a key below a mapping.
@@ -168,8 +174,19 @@ func keyPath(parent, name string) string {
 	return parent + "." + name
 }
 
+func appendKey(path []byte, name string) []byte {
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	return append(path, name...)
+}
+
 // itemPath is the path of an item of a list.
 func itemPath(parent string, i int) string { return parent + "[" + strconv.Itoa(i) + "]" }
+
+func appendItem(path []byte, i int) []byte {
+	return append(strconv.AppendInt(append(path, '['), int64(i), 10), ']')
+}
 
 // parentPath drops the last key or item of a path.
 func parentPath(path string) string { return path[:max(0, strings.LastIndexAny(path, ".["))] }

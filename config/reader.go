@@ -13,8 +13,8 @@ type reader struct {
 
 // fault notes that something is wrong with a node.
 func (r *reader) fault(n *node, format string, args ...any) {
-	r.problems = append(r.problems, Problem{Pos: n.key, Path: n.path, Message: fmt.Sprintf(format, args...)})
-	r.spoil(n.path)
+	r.problems = append(r.problems, Problem{Pos: n.keyPos(), Path: n.path(), Message: fmt.Sprintf(format, args...)})
+	r.spoil(n.path())
 }
 
 // refuse notes that a node is not what it must be.
@@ -35,6 +35,9 @@ func (r *reader) spoil(path string) {
 		r.spoilt[path] = true
 	}
 }
+
+// bad tells whether something is wrong with a node, or below it.
+func (r *reader) bad(n *node) bool { return len(r.spoilt) > 0 && r.spoilt[n.path()] }
 
 // meant is the end of a message about an unknown word: what may have been meant, or nothing.
 func (r *reader) meant(word string, known []string) string {

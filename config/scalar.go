@@ -187,7 +187,7 @@ func words(all ...string) form[string] {
 func filePath(noun string, as ...string) form[string] {
 	f := text(noun, `^[^\x00\r\n]+$`)
 	f.read = func(r *reader, n *node, to *string) {
-		switch base := n.at.File; {
+		switch base := *n.file; {
 		case n.text == "" || strings.ContainsAny(n.text, "\x00\r\n"):
 			r.refuse(n, noun, "")
 		case slices.Contains(as, n.text) || filepath.IsAbs(n.text):

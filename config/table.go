@@ -151,7 +151,7 @@ func location() form[Place] {
 			}
 			latitude.apply(r, n.children[0], &to.Latitude)
 			longitude.apply(r, n.children[1], &to.Longitude)
-			to.Located = !r.spoilt[n.path]
+			to.Located = !r.bad(n)
 		},
 	}
 }

@@ -153,7 +153,7 @@ func statusForm() form[string] {
 	code := of(number[int](100, 599), func(int, *string) {})
 	read := code.read
 	code.read = func(r *reader, n *node, to *string) {
-		if read(r, n, to); !r.spoilt[n.path] {
+		if read(r, n, to); !r.bad(n) {
 			*to = n.text
 		}
 	}

@@ -20,7 +20,7 @@ func zonesForm() form[[]Zone] {
 		key("dnssec", "Sign the zone (RFC 9364). Default: it is not signed.", dnssecForm(), func(z *Zone) **DNSSEC { return &z.DNSSEC }),
 	)
 	return named("zones by domain name", zoneNames, func(n *node) Zone {
-		return Zone{Name: strings.ToLower(strings.TrimSuffix(n.name, ".")) + ".", Path: n.path}
+		return Zone{Name: strings.ToLower(strings.TrimSuffix(n.name, ".")) + ".", Path: n.path()}
 	}, zone)
 }
 
@@ -72,7 +72,7 @@ func recordsForm() form[Zone] {
 	return form[Zone]{
 		takes: isText, noun: "master-file text, best as a block after |",
 		schema: schema{Type: jsonTypes(isText)},
-		read:   func(_ *reader, n *node, to *Zone) { to.Records, to.RecordsPos = n.text, n.at },
+		read:   func(_ *reader, n *node, to *Zone) { to.Records, to.RecordsPos = n.text, n.valuePos() },
 	}
 }
 
@@ -94,7 +94,7 @@ func drainsForm() form[[]Drain] {
 	read := drain.read
 	drain.read = func(r *reader, n *node, to *Drain) {
 		read(r, n, to)
-		to.Pos = n.key
+		to.Pos = n.keyPos()
 	}
 	return listOf("drains", 0, drain)
 }

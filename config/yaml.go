@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -20,41 +21,52 @@ const (
 	maxSought  = 256 << 10 // bytes of a text in which the line of a syntax error is sought: it is read a dozen times
 )
 
-// parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it.
+// parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it. A
+// large text is read in pieces, side by side, when it can be; whatever is wrong with it is told of the whole.
 func parseText(s Source) (*node, Problems) {
-	g := &grower{source: s, aliased: maxAliased, open: map[*yaml.Node]bool{}}
-	start := Pos{File: s.File, Line: 1, Column: 1}
-	root := &node{shape: isNothing, key: start, at: start}
 	if len(s.Text) > maxText {
+		g := newGrower(s.File, nil)
 		g.fault(Pos{File: s.File}, "", "is larger than %d MiB: names in bulk belong in zone files", maxText>>20)
-		return root, g.problems
+		return g.root(), g.problems
 	}
-	y, more, err := decode(s.Text)
+	if root, ok := parsePieces(s, pieceSize); ok {
+		return root, nil
+	}
+	return parseWhole(s)
+}
+
+// parseWhole reads a text of any kind.
+func parseWhole(s Source) (*node, Problems) {
+	g := newGrower(s.File, s.Text)
+	root := g.root()
+	y, more, err := decode(bytes.NewReader(s.Text))
 	switch {
 	case err != nil:
 		g.problems = append(g.problems, syntaxProblem(s, err))
 	case more != nil:
-		g.fault(g.pos(more), "", "a second document begins here: a config file holds one")
+		g.fault(g.pos(g.spot(more)), "", "a second document begins here: a config file holds one")
 	}
 	if y != nil {
+		start := root.key
 		g.grow(y, root, 0)
 		root.key = start
 	}
 	if g.aliased < 0 {
-		root = &node{key: start, at: start}
+		root = g.root()
+		root.shape = unread
 	}
 	return root, g.problems
 }
 
 // decode gives the first document and, where there is one, the second. The parser answers some
 // malformed texts by a panic of its own; to the operator that is one more syntax error.
-func decode(text []byte) (first, second *yaml.Node, err error) {
+func decode(text io.Reader) (first, second *yaml.Node, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			first, second, err = nil, nil, fmt.Errorf("yaml: %v", cause)
 		}
 	}()
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(text)
 	var one, two yaml.Node
 	if err := d.Decode(&one); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -114,15 +126,18 @@ func faultyLine(lines []string, err error) int {
 		ends[i] = end
 	}
 	return 1 + sort.Search(len(lines)-1, func(i int) bool {
-		_, _, early := decode([]byte(text[:ends[i]]))
+		_, _, early := decode(strings.NewReader(text[:ends[i]]))
 		return early != nil && early.Error() == err.Error()
 	})
 }
 
 // grower turns the parser's nodes into ours.
 type grower struct {
-	source    Source
-	lines     []string // of the source, split when first needed
+	file      *string
+	text      []byte   // that the parser read
+	above     int      // lines of the file above it
+	lines     []string // of the text, split when first needed
+	spare     []node   // not in use yet: made many at a time
 	aliased   int      // nodes that aliases may still stand for
 	following int      // aliases that are being followed
 	outer     Problem  // where the outermost of them stands
@@ -130,9 +145,32 @@ type grower struct {
 	problems  Problems
 }
 
-func (g *grower) pos(y *yaml.Node) Pos {
-	return Pos{File: g.source.File, Line: y.Line, Column: y.Column}
+func newGrower(file string, text []byte) *grower {
+	return &grower{file: &file, text: text, aliased: maxAliased, open: map[*yaml.Node]bool{}}
 }
+
+// root gives the root of a tree in which nothing stands.
+func (g *grower) root() *node {
+	start := spot{1, 1}
+	return &node{shape: isNothing, file: g.file, key: start, at: start}
+}
+
+// below gives a new node for a child of another.
+func (g *grower) below(parent *node, key *yaml.Node) *node {
+	const many = 256
+	if len(g.spare) == 0 {
+		g.spare = make([]node, many)
+	}
+	n := &g.spare[0]
+	g.spare = g.spare[1:]
+	n.parent, n.file, n.key = parent, g.file, g.spot(key)
+	return n
+}
+
+// spot is where a node of the parser stands in the file.
+func (g *grower) spot(y *yaml.Node) spot { return spot{uint32(y.Line + g.above), uint32(y.Column)} }
+
+func (g *grower) pos(s spot) Pos { return Pos{*g.file, int(s.line), int(s.column)} }
 
 func (g *grower) fault(at Pos, path, format string, args ...any) {
 	g.problems = append(g.problems, Problem{Pos: at, Path: path, Message: fmt.Sprintf(format, args...)})
@@ -145,9 +183,9 @@ func (g *grower) grow(y *yaml.Node, n *node, depth int) {
 		g.follow(y, n, depth)
 		return
 	}
-	n.at = g.pos(y)
+	n.at = g.spot(y)
 	if depth > maxDepth {
-		g.fault(n.at, n.path, "is nested deeper than %d levels", maxDepth)
+		g.fault(n.valuePos(), n.path(), "is nested deeper than %d levels", maxDepth)
 		return
 	}
 	if g.following > 0 && !g.spend(1) {
@@ -170,7 +208,7 @@ func (g *grower) grow(y *yaml.Node, n *node, depth int) {
 func (g *grower) follow(y *yaml.Node, n *node, depth int) {
 	switch {
 	case g.open[y.Alias]:
-		g.fault(g.pos(y), n.path, "*%s stands inside the value that it names", y.Value)
+		g.fault(g.pos(g.spot(y)), n.path(), "*%s stands inside the value that it names", y.Value)
 		return
 	case g.aliased < 0:
 		return
@@ -182,8 +220,10 @@ func (g *grower) follow(y *yaml.Node, n *node, depth int) {
 
 func (g *grower) growList(y *yaml.Node, n *node, depth int) {
 	n.shape = isList
+	n.children = make([]*node, 0, len(y.Content))
 	for i, item := range y.Content {
-		c := &node{path: itemPath(n.path, i), key: g.pos(item)}
+		c := g.below(n, item)
+		c.item = int32(i)
 		g.grow(item, c, depth+1)
 		n.children = append(n.children, c)
 	}
@@ -192,6 +232,7 @@ func (g *grower) growList(y *yaml.Node, n *node, depth int) {
 // growMapping adds the pairs of y to n. Pairs that come through a merge key (<<) yield to those that
 // stand in the mapping itself.
 func (g *grower) growMapping(y *yaml.Node, n *node, depth int, merged bool) {
+	n.children = slices.Grow(n.children, len(y.Content)/2)
 	known := make(map[string]*node, len(y.Content)/2)
 	for _, c := range n.children {
 		known[c.name] = c
@@ -200,17 +241,18 @@ func (g *grower) growMapping(y *yaml.Node, n *node, depth int, merged bool) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, value := resolved(y.Content[i]), y.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			g.fault(g.pos(key), n.path, "a key must be a text")
+			g.fault(g.pos(g.spot(key)), n.path(), "a key must be a text")
 			continue
 		}
 		if key.ShortTag() == "!!merge" {
 			merges = append(merges, value)
 			continue
 		}
-		c := &node{name: key.Value, path: keyPath(n.path, key.Value), key: g.pos(y.Content[i])}
+		c := g.below(n, y.Content[i])
+		c.name = key.Value
 		if first := known[c.name]; first != nil {
 			if !merged {
-				g.fault(c.key, c.path, "is given twice: first at %s", first.key)
+				g.fault(c.keyPos(), c.path(), "is given twice: first at %s", first.keyPos())
 			}
 			continue
 		}
@@ -234,9 +276,9 @@ func (g *grower) mergeKey(y *yaml.Node, n *node, depth int) {
 		s = resolved(s)
 		switch {
 		case s.Kind != yaml.MappingNode:
-			g.fault(g.pos(y), n.path, "<< must name a mapping")
+			g.fault(g.pos(g.spot(y)), n.path(), "<< must name a mapping")
 		case g.open[s]:
-			g.fault(g.pos(y), n.path, "<< stands inside the mapping that it names")
+			g.fault(g.pos(g.spot(y)), n.path(), "<< stands inside the mapping that it names")
 		default:
 			leave := g.enter(y, s, n)
 			if g.spend(1 + len(s.Content)/2) {
@@ -250,7 +292,7 @@ func (g *grower) mergeKey(y *yaml.Node, n *node, depth int) {
 // enter begins to follow an alias that stands in y for n; the result ends it.
 func (g *grower) enter(y, target *yaml.Node, n *node) (leave func()) {
 	if g.following == 0 {
-		g.outer = Problem{Pos: g.pos(y), Path: n.path}
+		g.outer = Problem{Pos: g.pos(g.spot(y)), Path: n.path()}
 	}
 	g.open[target] = true
 	g.following++
@@ -293,7 +335,7 @@ func (g *grower) growScalar(y *yaml.Node, n *node) {
 	case "!!null":
 		n.shape = isNothing
 	default:
-		g.fault(n.at, n.path, "the tag %s has no meaning here", y.Tag)
+		g.fault(n.valuePos(), n.path(), "the tag %s has no meaning here", y.Tag)
 	}
 	if y.Style&yaml.LiteralStyle != 0 {
 		n.at = g.blockStart(y)
@@ -301,16 +343,16 @@ func (g *grower) growScalar(y *yaml.Node, n *node) {
 }
 
 // blockStart gives where the text of a | block starts: the line below the bar, at the block's indent.
-func (g *grower) blockStart(y *yaml.Node) Pos {
+func (g *grower) blockStart(y *yaml.Node) spot {
 	if g.lines == nil {
-		g.lines = strings.Split(string(g.source.Text), "\n")
+		g.lines = strings.Split(string(g.text), "\n")
 	}
-	p := Pos{File: g.source.File, Line: y.Line + 1, Column: 1}
+	start := spot{uint32(y.Line + 1 + g.above), 1}
 	for i := y.Line; i < len(g.lines); i++ {
 		if indented := strings.TrimLeft(g.lines[i], " "); strings.TrimRight(indented, "\r") != "" {
-			p.Column = len(g.lines[i]) - len(indented) + 1
+			start.column = uint32(len(g.lines[i]) - len(indented) + 1)
 			break
 		}
 	}
-	return p
+	return start
 }
