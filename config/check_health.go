@@ -39,6 +39,9 @@ func (k *checker) probed(check string, a netip.Addr) string {
 // refersToChecks checks the names of checks at a path.
 func (k *checker) refersToChecks(path string, names []string) {
 	for i, name := range names {
+		if k.checks.known[name] {
+			continue
+		}
 		at := path
 		if here := itemPath(path, i); k.given(here) {
 			at = here

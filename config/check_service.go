@@ -15,8 +15,9 @@ func (k *checker) service(s Service) {
 	if k.sound(path, "ttl", "ttl_min") && s.TTLMin > s.TTL {
 		k.error(path+".ttl_min", "%d is more than the ttl of %d", s.TTLMin, s.TTL)
 	}
+	at := path + ".at"
 	for _, m := range s.At {
-		k.member(keyPath(path+".at", m.Place), m)
+		k.member(keyPath(at, m.Place), m)
 	}
 	k.minPlaces(path, s)
 	k.sharedAddresses(path, s)
@@ -28,7 +29,8 @@ func (k *checker) member(path string, m Member) {
 	if !k.places.known[m.Place] && ownName.pattern.MatchString(m.Place) {
 		k.error(path, "no place is named %s%s", m.Place, k.meant(m.Place, k.places.words))
 	}
-	if k.given(path + ".check") {
+	unknown := func(check string) bool { return !k.checks.known[check] }
+	if slices.ContainsFunc(m.Checks, unknown) && k.given(path+".check") { // else they are those of the service
 		k.refersToChecks(path+".check", m.Checks)
 	}
 	if k.sound(path, "weight", "degraded_weight") && m.DegradedWeight > m.Weight {
@@ -52,16 +54,16 @@ func (k *checker) hosts(path string, s Service) {
 		return "srv"
 	}
 	for _, m := range s.At {
-		at := keyPath(path+".at", m.Place)
-		if first := s.At[0]; way(m) != way(first) && k.sound(at) && k.sound(keyPath(path+".at", first.Place)) {
-			k.error(at, "has %s and %s has %s: all places of a service are given in one way", way(m), first.Place, way(first))
+		at := func() string { return keyPath(path+".at", m.Place) }
+		if first := s.At[0]; way(m) != way(first) && k.sound(at()) && k.sound(keyPath(path+".at", first.Place)) {
+			k.error(at(), "has %s and %s has %s: all places of a service are given in one way", way(m), first.Place, way(first))
 			return
 		}
 		switch {
 		case m.Host == nil && m.Probe.IsValid():
-			k.error(at+".probe", "is for a member that has a name; an address takes its own, as {address: …, probe: …}")
+			k.error(at()+".probe", "is for a member that has a name; an address takes its own, as {address: …, probe: …}")
 		case m.Host != nil && m.Checks != nil && !m.Probe.IsValid():
-			k.error(at, "has a check and a name: give probe, the address that is probed")
+			k.error(at(), "has a check and a name: give probe, the address that is probed")
 		}
 	}
 	if len(s.At) == 0 || s.At[0].Host == nil {
@@ -80,27 +82,34 @@ func (k *checker) hosts(path string, s Service) {
 
 // sharedAddresses warns of one address in two places of a service.
 func (k *checker) sharedAddresses(path string, s Service) {
-	first := map[netip.Addr]string{}
-	for _, m := range s.At {
-		at := keyPath(path+".at", m.Place)
-		if k.given(at + ".addresses") {
-			at += ".addresses"
-		}
-		if !k.sound(at) {
+	type item struct{ member, number int }
+	where := func(i item) string { return itemPath(k.addresses(path, s.At[i.member]), i.number) }
+	first := make(map[netip.Addr]item, len(s.At))
+	for i, m := range s.At {
+		if len(k.spoilt) > 0 && !k.sound(k.addresses(path, m)) {
 			continue
 		}
-		for i, e := range m.Endpoints {
-			here, a := itemPath(at, i), e.Address
+		for j, e := range m.Endpoints {
+			here, a := item{i, j}, e.Address
 			if m.Checks == nil && e.Probe != a {
-				k.warn(here+".probe", "is not used: there is no check")
+				k.warn(where(here)+".probe", "is not used: there is no check")
 			}
-			if earlier := first[a]; earlier != "" {
-				k.warn(here, "%s stands in two places of this service: first at %s", a, k.c.At(earlier))
+			if earlier, ok := first[a]; ok {
+				k.warn(where(here), "%s stands in two places of this service: first at %s", a, k.c.At(where(earlier)))
 				continue
 			}
 			first[a] = here
 		}
 	}
+}
+
+// addresses is the path of the list of a member's addresses.
+func (k *checker) addresses(path string, m Member) string {
+	at := keyPath(path+".at", m.Place)
+	if k.given(at + ".addresses") {
+		at += ".addresses"
+	}
+	return at
 }
 
 // distances warns of places that distance should pick but cannot, since they have no location.

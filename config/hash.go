@@ -4,23 +4,31 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 	"net/netip"
 	"slices"
 	"strings"
 )
 
-// fingerprint is 8 hex digits over everything that decides an answer: the merged tree without server
-// and admin, with keys in the order of their names, the texts of the zone files,
-// and what the files of networks hold.
-func fingerprint(root *node, c *Config) string {
-	content := &node{shape: isMapping}
-	for _, n := range root.children {
-		if n.name != "server" && n.name != "admin" && n.shape != isNothing {
-			content.children = append(content.children, n)
-		}
+// sumTree begins a fingerprint with the merged tree without server and admin, with keys in the order of their names.
+func sumTree(root *node) hash.Hash {
+	content := slices.DeleteFunc(slices.Clone(root.children), func(n *node) bool {
+		return n.name == "server" || n.name == "admin" || n.shape == isNothing
+	})
+	slices.SortFunc(content, func(a, b *node) int { return strings.Compare(a.name, b.name) })
+	sum, b := sha256.New(), []byte("{")
+	for i, n := range content {
+		b = n.json(append(quote(comma(b, i), n.name), ':'))
+		sum.Write(b)
+		b = b[:0]
 	}
-	sum := sha256.New()
-	sum.Write(content.json(nil))
+	sum.Write(append(b, '}'))
+	return sum
+}
+
+// fingerprint is 8 hex digits over everything that decides an answer: the tree, of which sum has been told, the texts of
+// the zone files, and what the files of networks hold.
+func fingerprint(sum hash.Hash, c *Config) string {
 	byName := slices.SortedStableFunc(slices.Values(c.Zones), func(a, b Zone) int { return strings.Compare(a.Name, b.Name) })
 	for _, z := range byName {
 		if z.File != "" {

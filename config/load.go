@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -110,10 +111,12 @@ func ParseWith(file func(path string) (string, error), sources ...Source) (*Conf
 		}
 		files = append(files, s.File)
 	}
+	tree := make(chan hash.Hash, 1)
+	go func() { tree <- sumTree(root) }() // beside what follows, which only reads it, too
 	c, more := read(root)
 	c.Files = files
 	problems = slices.Concat(problems, more, c.readZoneFiles(file), c.readNetworksFiles(file), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
-	c.hash = fingerprint(root, c)
+	c.hash = fingerprint(<-tree, c)
 	return c, inOrder(problems, c.Files)
 }
 

@@ -1,25 +1,33 @@
 package config
 
-import "hash/maphash"
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"sync"
+)
 
 // positions says where every key and item of the files stands, by its dotted path. There may be a million of
 // them, so a path is known by a hash of 64 bits alone: that two of a million share one happens once in thirty million
-// configs, and then a message points to a wrong line. The zero value and nil know nothing.
+// configs, and then a message points to a wrong line. They are sorted when the first is asked for; most
+// configs have nothing to be told of. Nil knows nothing.
 type positions struct {
-	seed  maphash.Seed
-	files []string
-	at    map[uint64]position
+	seed   maphash.Seed
+	files  []string
+	sorted sync.Once
+	all    []position
 }
 
-// position is a spot in one of the files.
+// position is where a path stands.
 type position struct {
-	spot
+	path uint64
 	file uint32
+	spot
 }
 
 // newPositions notes where everything in a tree stands.
 func newPositions(root *node) *positions {
-	p := &positions{seed: maphash.MakeSeed(), at: make(map[uint64]position, root.count())}
+	p := &positions{seed: maphash.MakeSeed(), all: make([]position, 0, root.count())}
 	p.add(root, nil, map[*string]uint32{})
 	return p
 }
@@ -31,10 +39,7 @@ func (p *positions) add(n *node, path []byte, numbers map[*string]uint32) {
 		file = uint32(len(p.files))
 		numbers[n.file], p.files = file, append(p.files, *n.file)
 	}
-	hash := maphash.Bytes(p.seed, path)
-	if _, ok := p.at[hash]; !ok {
-		p.at[hash] = position{n.key, file}
-	}
+	p.all = append(p.all, position{maphash.Bytes(p.seed, path), file, n.key})
 	for i, c := range n.children {
 		if n.shape == isList {
 			p.add(c, appendItem(path, i), numbers)
@@ -49,10 +54,12 @@ func (p *positions) of(path string) (Pos, bool) {
 	if p == nil {
 		return Pos{}, false
 	}
-	at, ok := p.at[maphash.String(p.seed, path)]
+	p.sorted.Do(func() { slices.SortStableFunc(p.all, func(a, b position) int { return cmp.Compare(a.path, b.path) }) })
+	i, ok := slices.BinarySearchFunc(p.all, maphash.String(p.seed, path), func(a position, hash uint64) int { return cmp.Compare(a.path, hash) })
 	if !ok {
 		return Pos{}, false
 	}
+	at := p.all[i]
 	return Pos{p.files[at.file], int(at.line), int(at.column)}, true
 }
 
