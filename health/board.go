@@ -61,8 +61,8 @@ func NewBoard() *Board {
 // window. All others are new, and unknown. Of several names that lead a new key to a past, the first
 // counts.
 func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
-	next, names, threads := enrol(targets)
-	slots, bearings := make([]slot, len(next.keys)), bearingsOf(targets)
+	next := enrol(targets)
+	slots := make([]slot, len(next.keys))
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,7 @@ func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
 			slots[i] = b.slots[old]
 			continue
 		}
-		slots[i] = b.begin(k, names[i], now)
+		slots[i] = b.begin(k, next.names[i], now)
 		added = append(added, k)
 	}
 	for _, k := range b.roster.keys {
@@ -79,55 +79,50 @@ func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
 			removed = append(removed, k)
 		}
 	}
-	b.threads = threads
+	b.threads = next.threads
 	if len(added)+len(removed) > 0 {
-		b.roster, b.slots = next, slots
+		b.roster, b.slots, b.bearings = next.roster, slots, next.bearings
 		b.outdated = slices.Repeat([]bool{true}, (len(slots)+pageSize-1)/pageSize)
 		b.touch()
-	}
-	b.bearings = make([]bearing, len(b.slots))
-	for i, k := range b.roster.keys {
-		b.bearings[i] = bearings[k]
+	} else { // the same keys, in whatever order
+		b.bearings = make([]bearing, len(b.slots))
+		for i, k := range b.roster.keys {
+			b.bearings[i] = next.bearings[next.index[k]]
+		}
 	}
 	b.reconsider(now)
 	b.await(removed)
 	return added, removed
 }
 
-// bearingsOf gives what the brake wants to know of each key: the domain of its first target, and whether any of its
-// targets is a reference.
-func bearingsOf(targets []Target) map[Key]bearing {
-	all := make(map[Key]bearing, len(targets))
-	for _, t := range targets {
-		about, ok := all[t.Key()]
-		if !ok {
-			about.domain = t.Domain
-		}
-		about.reference = about.reference || t.Reference
-		all[t.Key()] = about
-	}
-	return all
+// enrolment is what targets ask a board for.
+type enrolment struct {
+	*roster             // the keys of the targets, each once
+	names    [][]string // of the targets with a key
+	bearings []bearing  // of a key: the domain of its first target, and whether any of its targets is a reference
+	threads  map[thread]Key
 }
 
-// enrol lists the keys of the targets, each once, with the names that share it.
-func enrol(targets []Target) (*roster, [][]string, map[thread]Key) {
-	r := &roster{index: make(map[Key]int, len(targets))}
-	names := make([][]string, 0, len(targets))
-	threads := make(map[thread]Key, len(targets))
+func enrol(targets []Target) *enrolment {
+	e := &enrolment{
+		roster: &roster{index: make(map[Key]int, len(targets))}, names: make([][]string, 0, len(targets)),
+		threads: make(map[thread]Key, len(targets)),
+	}
 	for _, t := range targets {
 		k := t.Key()
-		i, ok := r.index[k]
+		i, ok := e.index[k]
 		if !ok {
-			i = len(r.keys)
-			r.index[k] = i
-			r.keys, names = append(r.keys, k), append(names, nil)
+			i = len(e.keys)
+			e.index[k] = i
+			e.keys, e.names, e.bearings = append(e.keys, k), append(e.names, nil), append(e.bearings, bearing{domain: t.Domain})
 		}
-		if !slices.Contains(names[i], t.Name) {
-			names[i] = append(names[i], t.Name)
+		if !slices.Contains(e.names[i], t.Name) {
+			e.names[i] = append(e.names[i], t.Name)
 		}
-		threads[thread{t.Address, t.Name}] = k
+		e.bearings[i].reference = e.bearings[i].reference || t.Reference
+		e.threads[thread{t.Address, t.Name}] = k
 	}
-	return r, names, threads
+	return e
 }
 
 // begin gives a key that comes to the board what its past has left it. The caller holds mu.
@@ -138,13 +133,13 @@ func (b *Board) begin(k Key, names []string, now time.Time) slot {
 	for _, name := range names {
 		line := thread{k.Address, name}
 		if old, ok := b.threads[line]; ok {
-			return slot{endpoint: b.slots[b.roster.index[old]].endpoint.under(k.Check)}
+			return slot{endpoint: b.slots[b.roster.index[old]].endpoint.under(k.Check())}
 		}
 		if e, ok := b.past.edited(line); ok {
-			return slot{endpoint: e.under(k.Check)}
+			return slot{endpoint: e.under(k.Check())}
 		}
 	}
-	return slot{endpoint: Endpoint{Since: now}.under(k.Check)}
+	return slot{endpoint: Endpoint{Since: now}.under(k.Check())}
 }
 
 // await notes at the first Apply what Settled waits for, and later what it need not wait for any
@@ -195,11 +190,11 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 	}
 	s := &b.slots[i]
 	before := s.endpoint
-	if now.Sub(s.at) > k.Check.span() {
-		s.endpoint = before.under(k.Check) // its window tells of another time
+	if now.Sub(s.at) > k.Check().span() {
+		s.endpoint = before.under(k.Check()) // its window tells of another time
 	}
 	was := s.endpoint
-	s.endpoint, s.at = was.after(k.Check, r, now), now
+	s.endpoint, s.at = was.after(k.Check(), r, now), now
 	s.took.add(r.Took)
 	if was.Serving() && !s.endpoint.Serving() && !b.bearings[i].reference && b.brakes(k, was, now) {
 		s.endpoint.Verdict, s.endpoint.Since, s.endpoint.Held = was.Verdict, was.Since, true

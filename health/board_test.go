@@ -33,7 +33,7 @@ func play(t testing.TB, b *Board, k Key, from time.Time, story string) time.Time
 	t.Helper()
 	now := from
 	for i, failed := range results(t, story) {
-		now = from.Add(time.Duration(i) * k.Check.Interval)
+		now = from.Add(time.Duration(i) * k.Check().Interval)
 		b.Record(k, Result{OK: !failed, Cause: "status 503"}, now)
 	}
 	return now
@@ -313,7 +313,7 @@ func TestReportAgreesWithItsTwin(t *testing.T) {
 			k := rapid.SampledFrom(targets).Draw(t, "target").Key()
 			r := Result{OK: rapid.Bool().Draw(t, "ok"), Cause: "broken"}
 			b.Record(k, r, epoch)
-			slow[k] = slow[k].after(k.Check, r, epoch)
+			slow[k] = slow[k].after(k.Check(), r, epoch)
 			if rapid.Bool().Draw(t, "look") {
 				b.Latest()
 			}

@@ -44,11 +44,11 @@ func (b *Board) brakes(k Key, e Endpoint, now time.Time) bool {
 	if b.brake.On || b.percent == 0 {
 		return b.brake.On
 	}
-	failures := k.Check.Rule().Fall
+	failures := k.Check().Rule().Fall
 	if e.Verdict == Unknown {
-		failures = k.Check.Rule().firstFall()
+		failures = k.Check().Rule().firstFall()
 	}
-	began := now.Add(-time.Duration(failures-1) * k.Check.Interval)
+	began := now.Add(-time.Duration(failures-1) * k.Check().Interval)
 	t := b.tally(began, now)
 	if !t.common(b.percent) {
 		return false
@@ -69,7 +69,7 @@ func (b *Board) reconsider(now time.Time) {
 	b.brake = Brake{}
 	for i := range b.slots {
 		if s := &b.slots[i]; s.endpoint.Serving() {
-			s.endpoint = s.endpoint.under(b.roster.keys[i].Check)
+			s.endpoint = s.endpoint.under(b.roster.keys[i].Check())
 			b.outdated[i/pageSize] = true
 		}
 	}
@@ -103,7 +103,7 @@ func (b *Board) tally(began, now time.Time) tally {
 	spare := len(b.slots) * (100 - b.percent) // well ones, in percent, that a common fault can leave
 	for i := range b.slots {
 		s, k, about := &b.slots[i], b.roster.keys[i], b.bearings[i]
-		switch s.fares(k.Check, began, now) {
+		switch s.fares(k.Check(), began, now) {
 		case faresWell:
 			t.well++
 			t.answered = t.answered || about.reference

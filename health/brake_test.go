@@ -348,7 +348,7 @@ func BenchmarkRecordUnderTheBrake(b *testing.B) {
 	board.Arm(100, epoch)
 	var targets []Target
 	for i, k := range keys {
-		targets = append(targets, Target{Address: k.Address, Name: "web", Check: k.Check, Domain: fmt.Sprint(i % 3)})
+		targets = append(targets, Target{Address: k.Address, Name: "web", Check: k.Check(), Domain: fmt.Sprint(i % 3)})
 	}
 	board.Apply(targets, epoch)
 	now := epoch

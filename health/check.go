@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"time"
+	"unique"
 )
 
 // Check says how an endpoint is probed and when the rule withdraws and restores it. Two equal
@@ -99,12 +100,21 @@ type Target struct {
 }
 
 // Key is the identity of the target's probe.
-func (t Target) Key() Key { return Key{Address: t.Address, Check: t.Check} }
+func (t Target) Key() Key { return Key{t.Address, unique.Make(t.Check)} }
 
-// Key tells probes apart: targets with the same key are probed once and share one endpoint.
+// Key tells probes apart: targets with the same key are probed once and share one endpoint. Very many keys have few
+// checks, so a key is small.
 type Key struct {
 	Address netip.Addr
-	Check   Check
+	check   unique.Handle[Check]
+}
+
+// Check is what is asked of the address. The zero Key has none.
+func (k Key) Check() Check {
+	if k.check == (unique.Handle[Check]{}) {
+		return Check{}
+	}
+	return k.check.Value()
 }
 
 // Result is what one probe found.

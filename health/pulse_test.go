@@ -61,7 +61,7 @@ func TestFailuresAcrossAGapDoNotCount(t *testing.T) {
 func TestProbesThatWereMissedAreNotMadeUpFor(t *testing.T) {
 	late := 0
 	for i := range 200 {
-		s := NewSchedule(Key{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Check: usualCheck}, epoch)
+		s := NewSchedule(Target{Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Check: usualCheck}.Key(), epoch)
 		s = s.Done(epoch.Add(time.Second))
 		woke := epoch.Add(10 * time.Minute)
 		if !s.Missed(woke) {

@@ -122,12 +122,12 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) follow() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stay := make(map[Key]bool, len(r.wanted))
+	stay, prints := make(map[Key]bool, len(r.wanted)), fingerprints{}
 	now := time.Now()
 	for _, k := range r.wanted {
 		stay[k] = true
 		if r.watches[k] == nil {
-			w := &watch{key: k, schedule: NewSchedule(k, now)}
+			w := &watch{key: k, schedule: prints.schedule(k, now)}
 			r.watches[k] = w
 			r.enqueue(w)
 		}
@@ -193,7 +193,7 @@ func (r *Runner) launch(ctx context.Context, crew *sync.WaitGroup) time.Duration
 // fly makes one probe.
 func (r *Runner) fly(ctx context.Context, w *watch) {
 	begin := time.Now()
-	result := r.probe(ctx, w.key.Address, w.key.Check)
+	result := r.probe(ctx, w.key.Address, w.key.Check())
 	now := time.Now()
 	// Of a probe that was cut short, that may be all that the result tells of.
 	if ctx.Err() == nil {

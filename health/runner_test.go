@@ -197,7 +197,7 @@ func TestHangingEndpointsDelayNoOther(t *testing.T) {
 			t.Errorf("%d probes of the healthy endpoint in 10 minutes", len(all))
 		}
 		for i, at := range all[1:] {
-			if want := Offset(k) + time.Duration(i+1)*k.Check.Interval; at != want {
+			if want := Offset(k) + time.Duration(i+1)*k.Check().Interval; at != want {
 				t.Errorf("probe %d at %v, want %v", i+1, at, want)
 			}
 		}
@@ -236,7 +236,7 @@ func TestUnchangedTargetsKeepTheirSchedule(t *testing.T) {
 			r.Apply([]Target{target(byte(n + 2)), one})
 		}
 		for i, at := range w.started(one.Address, start)[1:] {
-			if want := Offset(k) + time.Duration(i+1)*k.Check.Interval; at != want {
+			if want := Offset(k) + time.Duration(i+1)*k.Check().Interval; at != want {
 				t.Errorf("probe %d at %v, want %v", i+1, at, want)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"time"
+	"unique"
 )
 
 // Saved is one endpoint as it outlives the process. It encodes as JSON. An endpoint that is shared
@@ -59,10 +60,10 @@ func (b *Board) save() []Saved {
 	for line, k := range b.threads {
 		s := b.slots[b.roster.index[k]]
 		if b.brake.On && s.endpoint.Serving() {
-			s.endpoint = s.endpoint.under(k.Check) // as when the brake comes off
+			s.endpoint = s.endpoint.under(k.Check()) // as when the brake comes off
 		}
 		all = append(all, Saved{
-			Address: line.address, Name: line.name, Check: prints.of(k.Check),
+			Address: line.address, Name: line.name, Check: prints.of(k),
 			Verdict: s.endpoint.Verdict, Since: s.endpoint.Since, Cause: s.endpoint.Cause,
 			Bits: s.endpoint.Bits, Results: s.endpoint.Results, At: s.at,
 		})
@@ -71,13 +72,14 @@ func (b *Board) save() []Saved {
 }
 
 // fingerprints remembers those that were computed: many endpoints share few checks.
-type fingerprints map[Check]string
+type fingerprints map[unique.Handle[Check]]string
 
-func (f fingerprints) of(c Check) string {
-	print, ok := f[c]
+// of gives the fingerprint of a key's check.
+func (f fingerprints) of(k Key) string {
+	print, ok := f[k.check]
 	if !ok {
-		print = c.fingerprint()
-		f[c] = print
+		print = k.Check().fingerprint()
+		f[k.check] = print
 	}
 	return print
 }
@@ -130,14 +132,14 @@ func (p *past) same(k Key, now time.Time) (slot, bool) {
 	if p == nil {
 		return slot{}, false
 	}
-	s, ok := p.byIdentity[identity{k.Address, p.prints.of(k.Check)}]
+	s, ok := p.byIdentity[identity{k.Address, p.prints.of(k)}]
 	if !ok {
 		return slot{}, false
 	}
-	rule := k.Check.Rule()
+	rule := k.Check().Rule()
 	w := Window{Bits: s.Bits, Results: max(0, min(s.Results, rule.Window))}
 	w.Bits &= ^uint64(0) >> (windowMax - w.Results)
-	if now.Sub(s.At) > k.Check.span() {
+	if now.Sub(s.At) > k.Check().span() {
 		w = Window{}
 	}
 	return slot{endpoint: s.endpoint().holding(w, rule), at: s.At}, true

@@ -8,11 +8,13 @@ import (
 
 // Offset is where in the interval the probes of a key stand: from 0 up to the interval, spread evenly
 // over the keys, and the same in every process.
-func Offset(k Key) time.Duration {
+func Offset(k Key) time.Duration { return fingerprints{}.offset(k) }
+
+func (f fingerprints) offset(k Key) time.Duration {
 	address := k.Address.As16()
-	sum := sha256.Sum256(append(address[:], k.Check.fingerprint()...))
+	sum := sha256.Sum256(append(address[:], f.of(k)...))
 	share := float64(binary.BigEndian.Uint32(sum[:])) / (1 << 32)
-	return time.Duration(share * float64(k.Check.Interval))
+	return time.Duration(share * float64(k.Check().Interval))
 }
 
 // firstSpread is the time within which everything is probed for the first time. The server opens its
@@ -30,8 +32,10 @@ type Schedule struct {
 }
 
 // NewSchedule is the schedule of a key that is probed from the start on.
-func NewSchedule(k Key, start time.Time) Schedule {
-	return Schedule{start: start, offset: Offset(k), interval: max(k.Check.Interval, time.Millisecond)}
+func NewSchedule(k Key, start time.Time) Schedule { return fingerprints{}.schedule(k, start) }
+
+func (f fingerprints) schedule(k Key, start time.Time) Schedule {
+	return Schedule{start: start, offset: f.offset(k), interval: max(k.Check().Interval, time.Millisecond)}
 }
 
 // Due is when the next probe leaves.

@@ -263,7 +263,7 @@ func (w *world) doStatus(*step) error {
 // doProbes shows how often each endpoint was probed since the last time.
 func (w *world) doProbes(*step) error {
 	for _, wa := range w.server.watches {
-		w.say("%s %s %d", wa.key.Address, wa.key.Check.Kind, w.server.counts[wa.key])
+		w.say("%s %s %d", wa.key.Address, wa.key.Check().Kind, w.server.counts[wa.key])
 	}
 	clear(w.server.counts)
 	return nil

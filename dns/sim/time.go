@@ -94,7 +94,7 @@ func (w *world) next() (at time.Time, first *watch) {
 // step lets a probe leave, and records the one that has ended.
 func (w *world) step(wa *watch) {
 	if !wa.flying {
-		wa.flying, wa.result = true, w.endpoints.probe(wa.key.Address, wa.key.Check)
+		wa.flying, wa.result = true, w.endpoints.probe(wa.key.Address, wa.key.Check())
 		wa.ends = w.now.Add(wa.result.Took)
 		if wa.result.Took > 0 {
 			return

@@ -2,6 +2,7 @@ package steer
 
 import (
 	"cmp"
+	"encoding/binary"
 	"hash/fnv"
 	"slices"
 
@@ -24,10 +25,10 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 			rateLimit: cfg.Server.RateLimit, cookies: cfg.Server.Cookies, cookieSecrets: cfg.Server.CookieSecrets,
 			tokens: map[string]health.Token{}, rampOf: map[string]int{}, hands: map[hand]config.State{},
 		},
-		places:   map[string]placeID{},
-		services: map[string]int{},
-		targets:  map[health.Target]int32{},
-		uplinks:  map[string][]int32{},
+		places:  map[string]placeID{},
+		checks:  map[string]health.Check{},
+		sets:    map[string]*placeSet{},
+		uplinks: map[placeID][]int32{},
 	}
 	c.compilePlaces()
 	c.compilePartners()
@@ -47,8 +48,10 @@ type compiler struct {
 	problems config.Problems
 	places   map[string]placeID
 	services map[string]int
-	targets  map[health.Target]int32
-	uplinks  map[string][]int32 // targets of a place as a whole
+	sets     map[string]*placeSet    // by the numbers of the places
+	checks   map[string]health.Check // those that are asked for
+	targets  map[probe]int32
+	uplinks  map[placeID][]int32 // targets of a place as a whole
 }
 
 func (c *compiler) compilePlaces() {
@@ -106,17 +109,25 @@ func (c *compiler) list(tiers [][]string) list {
 }
 
 func (c *compiler) compileServices() {
-	checks := map[string]config.Check{}
-	for _, ch := range c.cfg.Checks {
-		checks[ch.Name] = ch
-	}
 	c.policy.viewNumbers = map[string]int{}
-	c.compileUplinks(checks)
-	for _, s := range c.cfg.Services {
-		c.services[s.Name] = len(c.policy.services)
-		c.policy.services = append(c.policy.services, c.service(s, checks))
-		c.compileRamps(len(c.policy.services) - 1)
+	c.expect()
+	c.compileUplinks()
+	for i, s := range c.cfg.Services {
+		c.services[s.Name] = i
+		c.policy.services[i] = c.service(s)
+		c.compileRamps(i)
 	}
+}
+
+// expect makes room for all services, and for about as many targets as they have.
+func (c *compiler) expect() {
+	members := 0
+	for _, s := range c.cfg.Services {
+		members += len(s.At)
+	}
+	c.policy.services = make([]Service, len(c.cfg.Services))
+	c.services = make(map[string]int, len(c.cfg.Services))
+	c.targets = make(map[probe]int32, members)
 }
 
 // compileRamps notes which members of a service ramp. The only place of a service never does: its clients
@@ -133,7 +144,7 @@ func (c *compiler) compileRamps(service int) {
 	}
 }
 
-func (c *compiler) service(s config.Service, checks map[string]config.Check) Service {
+func (c *compiler) service(s config.Service) Service {
 	svc := Service{
 		name: s.Name, ttl: s.TTL, ttlMin: s.TTLMin, stages: s.Steer, mapName: s.Map, view: -1, answer: s.Answer,
 		pick: s.Pick, allDown: s.AllDown, maxAddresses: s.MaxAddresses,
@@ -144,7 +155,7 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 			svc.https.ALPN = append(append(svc.https.ALPN, byte(len(protocol))), protocol...)
 		}
 	}
-	svc.gives = zone.TypeA
+	svc.gives, svc.members = zone.TypeA, make([]member, 0, len(s.At))
 	for _, m := range s.At {
 		p, ok := c.places[m.Place]
 		if !ok {
@@ -156,11 +167,11 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 			mem.host, endpoints = hostOf(m.Host), []config.Endpoint{{Address: unaddressed, Probe: m.Probe}}
 			svc.gives = mem.host.rrtype()
 		}
-		for _, e := range endpoints {
-			one := c.endpoint(m, e, checks)
-			mem.endpoints = append(mem.endpoints, one)
+		mem.endpoints = make([]endpoint, len(endpoints))
+		for i, e := range endpoints {
+			mem.endpoints[i] = c.endpoint(m, p, e)
 			svc.hasIPv4 = svc.hasIPv4 || e.Address.Is4()
-			if one.state == config.StateDown {
+			if mem.endpoints[i].state == config.StateDown {
 				continue
 			}
 			mem.all[familyOf(e.Address)] = append(mem.all[familyOf(e.Address)], e.Address)
@@ -168,10 +179,38 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 		svc.members = append(svc.members, mem)
 	}
 	slices.SortFunc(svc.members, func(a, b member) int { return cmp.Compare(a.place, b.place) })
+	set := c.placeSet(svc.members)
+	svc.at, svc.placeNames, svc.datacenters, svc.rest = set.at, set.names, set.datacenters, set.rest
+	if slices.Contains(s.Steer, config.StageGeo) {
+		svc.view = c.view(s.Map, set)
+	}
+	return svc
+}
+
+// placeSet is what services with the same places have in common.
+type placeSet struct {
+	at          []placeID
+	names       []string       // of the places
+	datacenters list           // one tier
+	rest        list           // one tier
+	views       map[string]int // by map
+}
+
+// placeSet gives the places of members, in the one copy that all services with the same places share.
+func (c *compiler) placeSet(members []member) *placeSet {
+	var key []byte
+	for _, m := range members {
+		key = binary.AppendUvarint(key, uint64(m.place))
+	}
+	if set := c.sets[string(key)]; set != nil {
+		return set
+	}
+	set := &placeSet{at: make([]placeID, len(members)), views: map[string]int{}}
 	var datacenters, rest []placeID
-	for _, m := range svc.members {
+	for i, m := range members {
+		set.at[i] = m.place
 		p := c.policy.places[m.place]
-		svc.at, svc.placeNames = append(svc.at, m.place), append(svc.placeNames, p.name)
+		set.names = append(set.names, p.name)
 		if p.datacenter {
 			datacenters = append(datacenters, m.place)
 		}
@@ -179,26 +218,22 @@ func (c *compiler) service(s config.Service, checks map[string]config.Check) Ser
 			rest = append(rest, m.place)
 		}
 	}
-	svc.datacenters, svc.rest = list{}.then(list{datacenters}), list{}.then(list{rest})
-	if slices.Contains(s.Steer, config.StageGeo) {
-		svc.view = c.view(s.Map, svc.members)
-	}
-	return svc
+	set.datacenters, set.rest = list{}.then(list{datacenters}), list{}.then(list{rest})
+	c.sets[string(key)] = set
+	return set
 }
 
 // view numbers the way in which a service sees geography. Services with one map share it, unless
 // the map asks for the nearest: then only those that can be at the same places.
-func (c *compiler) view(mapName string, members []member) int {
-	v := viewKey{rules: 0}
-	for i, m := range c.cfg.Maps {
-		if m.Name == mapName {
-			v.rules = i + 1
-		}
+func (c *compiler) view(mapName string, at *placeSet) int {
+	if i, ok := at.views[mapName]; ok {
+		return i
 	}
+	v := viewKey{rules: 1 + slices.IndexFunc(c.cfg.Maps, func(m config.Map) bool { return m.Name == mapName })}
 	if c.policy.maps[v.rules].asksNearest() {
-		for _, m := range members {
-			if p := c.policy.places[m.place]; p.located && !p.partnersOnly {
-				v.near = append(v.near, m.place)
+		for _, id := range at.at {
+			if p := c.policy.places[id]; p.located && !p.partnersOnly {
+				v.near = append(v.near, id)
 			}
 		}
 	}
@@ -209,6 +244,7 @@ func (c *compiler) view(mapName string, members []member) int {
 		c.policy.viewNumbers[w] = i
 		c.policy.views = append(c.policy.views, v)
 	}
+	at.views[mapName] = i
 	return i
 }
 

@@ -1,6 +1,7 @@
 package steer
 
 import (
+	"net/netip"
 	"slices"
 
 	"gslb/config"
@@ -8,16 +9,19 @@ import (
 )
 
 // endpoint makes an endpoint of a member, with its own targets and those of its place.
-func (c *compiler) endpoint(m config.Member, e config.Endpoint, checks map[string]config.Check) endpoint {
+func (c *compiler) endpoint(m config.Member, at placeID, e config.Endpoint) endpoint {
 	one := endpoint{address: e.Address, state: e.State}
+	uplinks := c.uplinks[at]
+	if n := len(m.Checks) + len(uplinks); n > 0 {
+		one.targets = make([]int32, 0, n)
+	}
 	for _, name := range m.Checks {
-		if t := c.target(health.Target{Address: e.Probe, Domain: m.Place}, checks[name]); t >= 0 {
+		if t := c.target(e.Probe, at, name); t >= 0 {
 			one.targets = append(one.targets, t)
 		}
 	}
 	one.own = len(one.targets)
 	family := func(t int32) bool { return c.policy.targets[t].Address.Is4() == e.Address.Is4() }
-	uplinks := c.uplinks[m.Place]
 	for _, t := range uplinks {
 		if family(t) || !slices.ContainsFunc(uplinks, family) {
 			one.targets = append(one.targets, t)
@@ -25,19 +29,19 @@ func (c *compiler) endpoint(m config.Member, e config.Endpoint, checks map[strin
 	}
 	if e.State != config.StateAuto {
 		c.policy.hands[hand{m.Place, e.Address}] = e.State
-	} else {
+	} else if len(c.policy.hands) > 0 {
 		one.state = c.policy.hands[hand{place: m.Place}]
 	}
 	return one
 }
 
 // compileUplinks notes what is probed of places as a whole, and which of them are up or down by hand.
-func (c *compiler) compileUplinks(checks map[string]config.Check) {
-	for _, p := range c.cfg.Places {
+func (c *compiler) compileUplinks() {
+	for i, p := range c.cfg.Places {
 		for _, name := range p.Checks {
 			for _, a := range p.Addresses {
-				if t := c.target(health.Target{Address: a, Domain: p.Name}, checks[name]); t >= 0 {
-					c.uplinks[p.Name] = append(c.uplinks[p.Name], t)
+				if t := c.target(a, placeID(i), name); t >= 0 {
+					c.uplinks[placeID(i)] = append(c.uplinks[placeID(i)], t)
 				}
 			}
 		}
@@ -51,33 +55,57 @@ func (c *compiler) compileUplinks(checks map[string]config.Check) {
 func (c *compiler) compileBrake() {
 	c.policy.brake = c.cfg.Brake.Percent
 	for _, r := range c.cfg.Brake.Reference {
-		for _, ch := range c.cfg.Checks {
-			for _, a := range r.Addresses {
-				if ch.Name == r.Check {
-					c.target(health.Target{Address: a, Reference: true}, ch)
-				}
-			}
+		for _, a := range r.Addresses {
+			c.target(a, noPlace, r.Check)
 		}
 	}
 }
 
-// target gives the number of the probe of a target under a check, or -1 without a check.
-func (c *compiler) target(t health.Target, ch config.Check) int32 {
-	kind := c.kind(ch)
-	if kind == nil {
+// probe is what tells the probes of a policy apart, before their checks are made.
+type probe struct {
+	address netip.Addr
+	domain  placeID // noPlace for a reference
+	check   string
+}
+
+// noPlace is the number of no place.
+const noPlace placeID = -1
+
+// target gives the number of the probe of an address in a place under a check, or -1 without a check.
+func (c *compiler) target(address netip.Addr, domain placeID, check string) int32 {
+	p := probe{address, domain, check}
+	if i, ok := c.targets[p]; ok {
+		return i
+	}
+	made := c.check(check)
+	if made.Kind == nil {
 		return -1
 	}
-	t.Name = ch.Name
-	t.Check = health.Check{
-		Kind: kind, Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise, Slow: ch.Slow,
+	t := health.Target{Address: address, Name: check, Check: made, Reference: domain == noPlace}
+	if domain != noPlace {
+		t.Domain = c.policy.places[domain].name
 	}
-	i, ok := c.targets[t]
-	if !ok {
-		i = int32(len(c.policy.targets))
-		c.targets[t] = i
-		c.policy.targets = append(c.policy.targets, t)
-	}
+	i := int32(len(c.policy.targets))
+	c.targets[p] = i
+	c.policy.targets = append(c.policy.targets, t)
 	return i
+}
+
+// check makes the check of a name, once; the zero Check when there is none.
+func (c *compiler) check(name string) health.Check {
+	made, ok := c.checks[name]
+	if ok {
+		return made
+	}
+	i := slices.IndexFunc(c.cfg.Checks, func(ch config.Check) bool { return ch.Name == name })
+	if i >= 0 {
+		ch := c.cfg.Checks[i]
+		made = health.Check{
+			Kind: c.kind(ch), Interval: ch.Interval, Timeout: ch.Timeout, Window: ch.Window, Fall: ch.Fall, Rise: ch.Rise, Slow: ch.Slow,
+		}
+	}
+	c.checks[name] = made
+	return made
 }
 
 // kind gives what a check asks; nil without a check.
