@@ -215,7 +215,7 @@ func (r *Runner) note(k Key, result Result) {
 func (r *Runner) land(w *watch, now time.Time, found Result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.time(w.key.Check, found)
+	r.time(w.key.Check(), found)
 	w.stop()
 	w.stop = nil
 	full := r.flights == flightsMax

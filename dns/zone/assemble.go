@@ -3,6 +3,7 @@ package zone
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -43,13 +44,9 @@ func (b *builder) assemble() *Zone {
 
 // addNonTerminals drafts the names between the origin and each name, which exist without data.
 func (b *builder) addNonTerminals() {
-	given := make([]Name, 0, len(b.drafts))
-	for name := range b.drafts {
-		given = append(given, name)
-	}
-	last := b.origin // that is known to be there
-	for _, name := range given {
-		for name != b.origin {
+	last := b.origin            // that is known to be there
+	for _, n := range b.names { // without those that are added
+		for name := n.name; name != b.origin; {
 			name = name.Parent()
 			if name == last || b.drafts[name] != nil {
 				last = name
@@ -60,24 +57,35 @@ func (b *builder) addNonTerminals() {
 	}
 }
 
-// sort puts the drafts in canonical order (RFC 4034 section 6.1).
+// sort puts the names in canonical order (RFC 4034 section 6.1).
 func (b *builder) sort() {
-	type keyed struct {
-		start, end int // of the key among keys
-		named
+	type keyed struct { // without pointers, so that to move one costs the collector nothing
+		first  uint64 // bytes of the key behind that of the origin
+		start  int    // of the key among keys
+		size   uint32 // of the key
+		number uint32 // among names
 	}
-	all := make([]keyed, 0, len(b.drafts))
+	all := make([]keyed, len(b.names))
 	var keys []byte // as one piece
-	for name, d := range b.drafts {
+	origin := len(b.origin.AppendKey(nil))
+	for i, n := range b.names {
 		start := len(keys)
-		keys = name.AppendKey(keys)
-		all = append(all, keyed{start, len(keys), named{name: name, draft: d}})
+		keys = n.name.AppendKey(keys)
+		var first [8]byte
+		copy(first[:], keys[start+origin:])
+		all[i] = keyed{binary.BigEndian.Uint64(first[:]), start, uint32(len(keys) - start), uint32(i)}
 	}
-	slices.SortFunc(all, func(a, b keyed) int { return bytes.Compare(keys[a.start:a.end], keys[b.start:b.end]) })
-	b.names = make([]named, len(all))
+	slices.SortFunc(all, func(a, b keyed) int {
+		if a.first != b.first {
+			return cmp.Compare(a.first, b.first)
+		}
+		return bytes.Compare(keys[a.start:a.start+int(a.size)], keys[b.start:b.start+int(b.size)])
+	})
+	names := make([]named, len(all))
 	for i, k := range all {
-		b.names[i] = k.named
+		names[i] = b.names[k.number]
 	}
+	b.names = names
 }
 
 // link notes what stands over a node; its parent is linked already.

@@ -17,7 +17,8 @@ func Build(s Spec) (*Zone, []Problem) {
 	if err != nil {
 		return nil, []Problem{{Text: -1, Message: "zone " + err.Error()}}
 	}
-	b := &builder{spec: s, origin: origin, drafts: make(map[Name]*draft, expected(s))}
+	room := expected(s)
+	b := &builder{spec: s, origin: origin, drafts: make(map[Name]*draft, room), names: make([]named, 0, room)}
 	b.draft(origin)
 	for i := range s.Texts {
 		b.read(i)
@@ -60,7 +61,7 @@ type builder struct {
 	spec   Spec
 	origin Name
 	drafts map[Name]*draft
-	names  []named // the drafts by name, once assembled
+	names  []named // the drafts by name: as they came, and in canonical order once assembled
 	spare  []draft // not in use yet: made many at a time, as names are many and drafts small
 	room   []record
 
@@ -82,7 +83,7 @@ type record struct {
 	rrtype uint16
 	ttl    uint32
 	rdata  string // wire form, canonical (RFC 4034 section 6.2)
-	sent   string // as it goes into a packet: see RRset
+	sent   string // as it goes into a packet, behind its length: see RRset
 	at     position
 }
 
@@ -132,7 +133,7 @@ func (b *builder) draft(n Name) *draft {
 	d, b.spare = &b.spare[0], b.spare[1:]
 	d.service, d.records = -1, b.room[:0:1] // most names have one record
 	b.room = b.room[1:]
-	b.drafts[n] = d
+	b.drafts[n], b.names = d, append(b.names, named{name: n, draft: d})
 	return d
 }
 
@@ -196,7 +197,7 @@ func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	if _, _, err := dns.UnpackRR(b.wire[:end], 0); err != nil {
 		return "", r, fmt.Errorf("the data of this %s record cannot be read: %s", rrtype, reason(err))
 	}
-	r = record{rrtype: uint16(rrtype), ttl: rr.Header().Ttl, sent: shorten(uint16(rrtype), data, b.origin)}
+	r = record{rrtype: uint16(rrtype), ttl: rr.Header().Ttl, sent: measured(shorten(uint16(rrtype), data, b.origin))}
 	canonical(uint16(rrtype), data)
 	r.rdata = string(data)
 	if written > 0 && !b.whole(rr, written, r.rdata) {

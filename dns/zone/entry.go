@@ -33,11 +33,27 @@ type entries struct {
 // next returns the next entry that says something.
 func (s *entries) next() (entry, bool) {
 	for s.at < len(s.text) {
+		if e, ok := s.oneLine(); ok {
+			return e, true
+		}
 		if e := s.cut(); e.line > 0 {
 			return e, true
 		}
 	}
 	return entry{}, false
+}
+
+// oneLine takes an entry of the commonest kind off the text: a line that begins with a word, and in which nothing is
+// opened or escaped.
+func (s *entries) oneLine() (entry, bool) {
+	end := strings.IndexByte(s.text[s.at:], '\n') + 1
+	line := s.text[s.at : s.at+end]
+	if end == 0 || strings.IndexByte(" \t\r\n;", line[0]) >= 0 || strings.ContainsAny(line, "\"()\\") {
+		return entry{}, false
+	}
+	e := entry{text: line, mark: mark{s.line, 1}, start: s.at}
+	s.at, s.line = s.at+end, s.line+1
+	return e, true
 }
 
 // cut takes one entry, or one line that says nothing, off the text.

@@ -71,11 +71,15 @@ func field(line string) (word, rest string) {
 
 // record is the record, without its place.
 func (p plain) record() record {
-	data := string(p.address.AsSlice())
-	r := record{rrtype: dns.TypeA, ttl: p.ttl, rdata: data, sent: data}
+	r := record{rrtype: dns.TypeA, ttl: p.ttl}
 	if p.address.Is6() {
-		r.rrtype = dns.TypeAAAA
+		data := p.address.As16()
+		r.rrtype, r.sent = dns.TypeAAAA, measured(string(data[:]))
+	} else {
+		data := p.address.As4()
+		r.sent = measured(string(data[:]))
 	}
+	r.rdata = r.sent[2:]
 	return r
 }
 
@@ -89,7 +93,7 @@ func (r *reader) plain(e entry) (f fault, ok bool) {
 	if err != nil {
 		return fault{}, false
 	}
-	r.owner, r.lost = absolute(p.owner, r.origin), false
+	r.owner, r.under, r.lost = p.owner, r.origin, false
 	record := p.record()
 	record.at = r.position(e.mark)
 	_, message := r.b.file(name, record)

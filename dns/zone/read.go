@@ -31,7 +31,8 @@ type reader struct {
 	origin     string // $ORIGIN: absolute, in presentation form
 	originName Name   // the same
 	ttl        uint32 // $TTL
-	owner      string // owner of the last record: absolute, in presentation form; "" before the first
+	owner      string // owner of the last record, in presentation form; "" before the first
+	under      string // what continues it, unless it is absolute
 	lost       bool   // the last owner could not be read, so records that rely on it are left out
 	faults     int
 }
@@ -184,7 +185,7 @@ func (r *reader) record(e entry) fault {
 		if r.owner == "" && !r.lost {
 			return fault{e.mark, "this record has no name, and none stands before it"}
 		}
-		header.Name = r.owner
+		header.Name = absolute(r.owner, r.under)
 	}
 	r.owner, r.lost = header.Name, header.Name == ""
 	if r.lost {

@@ -2,6 +2,7 @@ package zone
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/miekg/dns"
 )
@@ -44,16 +45,21 @@ func nextData(wire string) (data, rest string) {
 
 // wire is the records of one set, put together.
 func wire(set []record) string {
-	size := 0
-	for _, r := range set {
-		size += 2 + len(r.sent)
+	if len(set) == 1 {
+		return set[0].sent
 	}
-	b := make([]byte, 0, size)
+	var b strings.Builder
 	for _, r := range set {
-		b = binary.BigEndian.AppendUint16(b, uint16(len(r.sent)))
-		b = append(b, r.sent...)
+		b.WriteString(r.sent)
 	}
-	return string(b)
+	return b.String()
+}
+
+// measured is data with its length before it, as a set holds it.
+func measured(data string) string {
+	var length [2]byte
+	binary.BigEndian.PutUint16(length[:], uint16(len(data)))
+	return string(length[:]) + data
 }
 
 // Shortened tells how many names stand in the data of a type that may be compressed there, and how many
