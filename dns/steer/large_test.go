@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -111,7 +110,7 @@ func largeRoutes() *bgp.Table {
 // BenchmarkLargeConfigToSnapshot goes all the way from texts to the first snapshot.
 func BenchmarkLargeConfigToSnapshot(b *testing.B) {
 	l, routes, world := newLarge(), largeRoutes(), builtinWorld(b)
-	before, used := liveHeap(), processorTime()
+	before, used := liveHeap(), processorTime(b)
 	var parse, compile, apply, build time.Duration
 	var s *steer.Snapshot
 	for b.Loop() {
@@ -134,18 +133,11 @@ func BenchmarkLargeConfigToSnapshot(b *testing.B) {
 	b.ReportMetric(compile.Seconds()/float64(b.N), "compile-s")
 	b.ReportMetric(apply.Seconds()/float64(b.N), "board-s")
 	b.ReportMetric(build.Seconds()/float64(b.N), "build-s")
-	b.ReportMetric(float64(processorTime()-used)/1e9/float64(b.N), "cpu-s")
+	b.ReportMetric(float64(processorTime(b)-used)/1e9/float64(b.N), "cpu-s")
 	b.ReportMetric(float64(liveHeap()-before)/1e6, "live-MB")
 	runtime.KeepAlive(s)
 	runtime.KeepAlive(l)
 	runtime.KeepAlive(routes)
-}
-
-// processorTime is what this process has used of all processors so far.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it cannot fail
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // lap gives the time since start, and starts anew.
