@@ -29,7 +29,7 @@ func (d *daemon) reload(why cause) admin.Reload {
 	d.herald.reloading()
 	defer d.reloaded()
 	begin := time.Now()
-	cfg, policy, problems := load(d.file)
+	cfg, policy, problems := loadAfter(d.file, d.publisher.Latest().Policy())
 	d.watcher.Follow(cfg.Files, begin)
 	if lines := texts(mistakes(problems)); len(lines) > 0 {
 		return d.refuse(lines, why)

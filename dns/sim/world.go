@@ -104,7 +104,7 @@ var errRefused = errors.New("the configuration was refused")
 // load reads the configuration and puts it in force. One with errors changes nothing.
 func (w *world) load() error {
 	cfg, problems := config.ParseWith(w.zoneFile, w.sources()...)
-	policy, more := steer.Compile(cfg)
+	policy, more := steer.Recompile(cfg, w.server.policy)
 	problems = append(append(problems, more...), cfg.TooFewPlaces(w.now)...)
 	for _, p := range problems.Sorted() {
 		w.say("%s", p)

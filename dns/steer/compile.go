@@ -16,9 +16,13 @@ import (
 // Compile turns a configuration into a policy. It always runs to its end, also on a configuration
 // that has errors, so that the operator sees every problem at once; the policy is of use only
 // when there are none.
-func Compile(cfg *config.Config) (*Policy, config.Problems) {
+func Compile(cfg *config.Config) (*Policy, config.Problems) { return Recompile(cfg, nil) }
+
+// Recompile is [Compile] with an older policy, or nil, to share what is the same: zones and probes. It gives what
+// Compile gives.
+func Recompile(cfg *config.Config, old *Policy) (*Policy, config.Problems) {
 	c := &compiler{
-		cfg: cfg,
+		cfg: cfg, old: old,
 		policy: &Policy{
 			hash: cfg.Hash(), nsid: cfg.Server.NSID, explain: cfg.Server.Explain, proxies: cfg.Server.Proxies, drains: cfg.Drains,
 			transfers: map[*zone.Zone]*config.Transfer{}, keys: cfg.Server.TSIGKeys,
@@ -36,6 +40,9 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 	c.compileNamed()
 	c.compileServices()
 	c.compileBrake()
+	if old != nil && slices.Equal(c.policy.targets, old.targets) {
+		c.policy.targets = old.targets
+	}
 	c.compileZones()
 	c.warnForeign()
 	c.checkShadows()
@@ -44,6 +51,7 @@ func Compile(cfg *config.Config) (*Policy, config.Problems) {
 
 type compiler struct {
 	cfg      *config.Config
+	old      *Policy // nil: there is none
 	policy   *Policy
 	problems config.Problems
 	places   map[string]placeID

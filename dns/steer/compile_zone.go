@@ -18,7 +18,7 @@ func (c *compiler) compileZones() {
 	each(len(results), func(i int) {
 		r := &results[i]
 		r.spec = c.zoneSpec(c.cfg.Zones[i])
-		r.built, r.problems = zone.Build(r.spec)
+		r.built, r.problems = zone.Rebuild(r.spec, c.oldZone(r.spec.Origin))
 	})
 	var origins []zone.Name
 	for i, z := range c.cfg.Zones {
@@ -34,6 +34,18 @@ func (c *compiler) compileZones() {
 		}
 	}
 	c.policy.origins = zone.NewIndex(origins)
+}
+
+// oldZone is the zone of a name in the older policy, or nil.
+func (c *compiler) oldZone(origin string) *zone.Zone {
+	name, err := zone.ParseName(origin)
+	if c.old == nil || err != nil {
+		return nil
+	}
+	if z, ok := c.old.Zone(name); ok && z.Origin() == name {
+		return z
+	}
+	return nil
 }
 
 // zoneSpec is what a zone is built of.

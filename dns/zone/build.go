@@ -12,7 +12,24 @@ import (
 
 // Build makes the zone that a spec describes, and tells all mistakes in it at once, ordered by text
 // and line, those in keys last. The zone is nil when one of them is more than a warning.
-func Build(s Spec) (*Zone, []Problem) {
+func Build(s Spec) (*Zone, []Problem) { return Rebuild(s, nil) }
+
+// Rebuild is [Build] for a zone that may have been built before: when old was made of the same, and nothing was to be
+// told of it, old itself is the result.
+func Rebuild(s Spec, old *Zone) (*Zone, []Problem) {
+	sum := s.sum()
+	if old != nil && old.sum == sum {
+		return old, nil
+	}
+	z, problems := fresh(s)
+	if len(problems) == 0 {
+		z.sum = sum
+	}
+	return z, problems
+}
+
+// fresh builds a zone without a past.
+func fresh(s Spec) (*Zone, []Problem) {
 	origin, err := ParseName(s.Origin)
 	if err != nil {
 		return nil, []Problem{{Text: -1, Message: "zone " + err.Error()}}

@@ -240,3 +240,53 @@ func TestRefusesAnRRsetThatNoMessageHolds(t *testing.T) {
 		}
 	}
 }
+
+// A part of the spec that its sum forgets would keep the zone of another config in force.
+func TestRebuildsWhatIsAnotherInAnyPart(t *testing.T) {
+	spec := func() Spec {
+		s := fromText("@ NS ns1\nns1 A 192.0.2.53\nwww A 192.0.2.1\n")
+		s.Texts = append(s.Texts, Text{File: "b", Line: 3, Text: "txt TXT \"a\"\n"})
+		s.SOA = &SOA{MName: "ns1", RName: "hostmaster", Serial: 1, Refresh: 1, Retry: 1, Expire: 1, Minimum: 1}
+		s.Services = []ServiceName{addressService("app", 0)}
+		return s
+	}
+	old, problems := Build(spec())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	moved := spec()
+	moved.Texts[1].Line, moved.Texts[1].File = 70, "elsewhere"
+	for _, s := range []Spec{spec(), moved} {
+		if z, _ := Rebuild(s, old); z != old {
+			t.Error("the same spec is built again")
+		}
+	}
+	for what, edit := range map[string]func(*Spec){
+		"origin":         func(s *Spec) { s.Origin = "other.test" },
+		"TTL":            func(s *Spec) { s.TTL++ },
+		"name servers":   func(s *Spec) { s.NS = []string{"ns1.else.test."} },
+		"no SOA":         func(s *Spec) { s.SOA = nil },
+		"serial":         func(s *Spec) { s.SOA.Serial++ },
+		"auto":           func(s *Spec) { s.SOA.Auto = true },
+		"minimum":        func(s *Spec) { s.SOA.Minimum++ },
+		"a text":         func(s *Spec) { s.Texts[0].Text += "mail A 192.0.2.2\n" },
+		"a text's place": func(s *Spec) { s.Texts[0], s.Texts[1] = s.Texts[1], s.Texts[0] },
+		"a service":      func(s *Spec) { s.Services = append(s.Services, addressService("api", 1)) },
+		"an index":       func(s *Spec) { s.Services[0].Service++ },
+		"a name":         func(s *Spec) { s.Services[0].Name = "application" },
+		"a pinned name":  func(s *Spec) { s.Services[0].Pinned += "2" },
+		"what it gives":  func(s *Spec) { s.Services[0].Gives = []uint16{1} },
+		"an alias":       func(s *Spec) { s.Services[0].Alias = true },
+	} {
+		s := spec()
+		if edit(&s); s.sum() == old.sum {
+			t.Errorf("%s: the sum is the same", what)
+		}
+	}
+	doubtful := spec()
+	doubtful.Texts[0].Text += "www A 192.0.2.1\n" // given twice
+	z, told := Build(doubtful)
+	if again, problems := Rebuild(doubtful, z); again == z || len(problems) != len(told) || len(told) == 0 {
+		t.Error("warnings are told only once")
+	}
+}

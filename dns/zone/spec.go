@@ -1,5 +1,12 @@
 package zone
 
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
 // Spec says what one zone holds, in the operator's words. It is the whole input of [Build].
 type Spec struct {
 	// Origin is the zone's own name, "ok.test". A final dot changes nothing.
@@ -17,6 +24,19 @@ type Spec struct {
 	Texts []Text
 	// Services are the names whose addresses are decided for each client.
 	Services []ServiceName
+}
+
+// sum names the content of a spec: two with the same make the same zone. Where the texts stand is left out, since only
+// problems tell of that.
+func (s Spec) sum() [sha256.Size]byte {
+	h := sha256.New()
+	for _, t := range s.Texts {
+		fmt.Fprintf(h, "%d ", len(t.Text))
+		_, _ = io.WriteString(h, t.Text) // a hash takes everything
+	}
+	s.Texts = nil
+	_ = json.NewEncoder(h).Encode(s) // nothing in it is without a JSON form
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // Text is one master-file text and where it stands.

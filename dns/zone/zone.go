@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"crypto/sha256"
 	"iter"
 	"slices"
 
@@ -17,6 +18,8 @@ type Zone struct {
 	targets map[*Node]Name // where CNAME and DNAME records lead to
 	auto    bool           // the serial is a hash
 	denial  uint32         // TTL of the SOA record with which the zone denies
+
+	sum [sha256.Size]byte // of the spec; zero when there was something to be told of it
 }
 
 // Node is a name of the zone with what it holds. A node without sets and without a service is an
