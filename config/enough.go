@@ -24,6 +24,27 @@ func (c *Config) RefusesDrain(d Drain, now time.Time) Problems {
 	return c.tooFew(now, &d, func(Drain) bool { return true })
 }
 
+// EnoughFrom is when a config that [Config.TooFewPlaces] refuses is to be judged again: at the first end of drains that leaves
+// nothing to refuse. It is the zero time when nothing is refused now, or no such end will come.
+func (c *Config) EnoughFrom(now time.Time) time.Time {
+	if len(c.TooFewPlaces(now)) == 0 {
+		return time.Time{}
+	}
+	var ends []time.Time
+	for _, d := range c.Drains {
+		if !d.Until.IsZero() && !d.Over(now) {
+			ends = append(ends, d.Until)
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	for _, end := range ends {
+		if len(c.TooFewPlaces(end)) == 0 {
+			return end
+		}
+	}
+	return time.Time{}
+}
+
 // tooFew judges by the drains that count, and one more, if there is one: then those services only that it is for.
 func (c *Config) tooFew(now time.Time, more *Drain, counts func(Drain) bool) Problems {
 	var held []Drain

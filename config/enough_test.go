@@ -3,6 +3,7 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestOneMoreDrainIsRefused(t *testing.T) {
@@ -34,6 +35,40 @@ drains: [DRAINS]
 			}
 			if got := c.RefusesDrain(tc.more, today).Err(); (got != nil) != tc.refused {
 				t.Errorf("got %v, want a refusal: %t", got, tc.refused)
+			}
+		})
+	}
+}
+
+func TestEnoughPlacesFromTheEndOfDrains(t *testing.T) {
+	const text = `
+datacenters: {a: {}, b: {}, c: {}}
+services:
+  two: {min_places: 2, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3]}}
+drains: [DRAINS]
+`
+	day := func(n int) time.Time { return today.AddDate(0, 0, n) }
+	until := func(place string, n int) string {
+		return "{target: " + place + ", until: " + day(n).Format(time.RFC3339) + "}"
+	}
+	for _, tc := range []struct {
+		name, drains string
+		want         time.Time
+	}{
+		{"enough now", until("a", 1), time.Time{}},
+		{"one ends", until("a", 2) + ", {target: b}", day(2)},
+		{"the first to end", until("a", 3) + ", " + until("b", 1), day(1)},
+		{"two must end", until("a", 3) + ", " + until("b", 1) + ", {target: c}", day(3)},
+		{"twice the same place", until("a", 1) + ", {target: a}, {target: b}", time.Time{}},
+		{"none ends", "{target: a}, {target: b}", time.Time{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c, ps := Parse(Source{File: "gslb.yaml", Text: []byte(strings.Replace(text, "DRAINS", tc.drains, 1))})
+			if err := ps.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.EnoughFrom(today); !got.Equal(tc.want) {
+				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
 	}

@@ -27,6 +27,9 @@ func (c *Config) readNetworksFiles(read func(path string) (string, error)) Probl
 			path := itemPath(keyPath("maps", c.Maps[i].Name), j) + ".networks_file"
 			networks, faults := readNetworks(path, r.NetworksFile, c.At(path), read)
 			problems = append(problems, faults...)
+			if len(networks) == 0 && len(r.Networks) == 0 && faults.Err() == nil {
+				problems[len(problems)-1].Message += ": the rule fits nobody"
+			}
 			r.Networks = append(append([]netip.Prefix{}, r.Networks...), networks...) // never nil
 			slices.SortFunc(r.Networks, netip.Prefix.Compare)
 			r.Networks = slices.Compact(r.Networks)
@@ -46,7 +49,7 @@ func readNetworks(path, file string, at Pos, read func(path string) (string, err
 	}
 	networks, problems := parseNetworks(path, file, text)
 	if len(networks) == 0 && len(problems) == 0 {
-		problems = Problems{{Pos: at, Path: path, Warning: true, Message: file + " holds no networks: the rule fits nobody"}}
+		problems = Problems{{Pos: at, Path: path, Warning: true, Message: file + " holds no networks"}}
 	}
 	return networks, problems
 }

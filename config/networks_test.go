@@ -80,3 +80,16 @@ func FuzzNetworks(f *testing.F) {
 		}
 	})
 }
+
+func TestEmptyFileOfNetworksIsToldOf(t *testing.T) {
+	for rule, want := range map[string]string{
+		"{networks_file: n.txt, to: [msk]}":                           "gslb.yaml:2:17: warning: maps.world[0].networks_file: n.txt holds no networks: the rule fits nobody\n",
+		"{networks: [192.0.2.0/24], networks_file: n.txt, to: [msk]}": "gslb.yaml:2:43: warning: maps.world[0].networks_file: n.txt holds no networks\n",
+	} {
+		text := "datacenters: {msk: {}}\nmaps: {world: [" + rule + "]}\n"
+		_, problems := ParseWith(func(string) (string, error) { return "# all left\n", nil }, Source{File: "gslb.yaml", Text: []byte(text)})
+		if got := told(problems); got != want {
+			t.Errorf("%s: got %q, want %q", rule, got, want)
+		}
+	}
+}

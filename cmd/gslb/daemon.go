@@ -55,6 +55,7 @@ type daemon struct {
 	hangups chan os.Signal
 	asked   chan chan admin.Reload  // reloads that somebody waits for
 	latest  atomic.Pointer[current] // written by the goroutine of Run only
+	again   time.Time               // when a refused configuration is read again by itself; zero: never. Owned by the goroutine of Run
 }
 
 // current is what the daemon works by at one moment. It is immutable.
@@ -253,9 +254,11 @@ func (d *daemon) govern(ctx context.Context) error {
 	defer patience.Stop()
 	d.log.Debug("waiting for the first results of the checks", "longest", d.patience())
 	for {
+		again, leave := d.untilAgain()
 		var err error
 		select {
 		case <-ctx.Done():
+			leave()
 			return nil
 		case <-settled:
 			settled, err = nil, d.listen()
@@ -267,7 +270,12 @@ func (d *daemon) govern(ctx context.Context) error {
 			d.reload(noticed)
 		case reply := <-d.asked:
 			reply <- d.reload(asked)
+		case <-again:
+			if !time.Now().Before(d.again) { // else only the clock was looked at
+				d.reload(noticed)
+			}
 		}
+		leave()
 		if err != nil {
 			return err
 		}

@@ -314,6 +314,37 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	}
 }
 
+// A drop-in that would drain too much waits for the end of the drain that is in its way, and is in force then by itself.
+func TestRefusedDrainIsTriedAgainWhenTheOtherEnds(t *testing.T) {
+	r := start(t, twoPlaces)
+	text, err := os.ReadFile(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(strings.ReplaceAll(string(text), "{answer:", "{min_places: 1, answer:"))
+	until := time.Now().Add(2 * time.Second)
+	for place, end := range map[string]string{"msk": ", until: " + until.UTC().Format(time.RFC3339Nano), "nsk": ""} {
+		file := filepath.Join(r.file+".d", "drain-"+place+".yaml")
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("drains: [{target: "+place+end+"}]\n"), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	outcome, err := r.Reload(t.Context())
+	if err != nil || outcome.Outcome != admin.Refused || !strings.Contains(strings.Join(outcome.Problems, ""), "min_places") {
+		t.Fatalf("got %+v %v, want a refusal by min_places", outcome, err)
+	}
+	for deadline := until.Add(20 * time.Second); r.view().Config.Refused != nil; {
+		if time.Now().After(deadline) {
+			t.Fatal("still refused")
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	if time.Now().Before(until) {
+		t.Error("in force before the other drain has ended")
+	}
+}
+
 func TestConfigNumberIsKeptOverARestartAndGrowsWithAnEdit(t *testing.T) {
 	folder := t.TempDir()
 	open := func() (*state.Store, *keeper) {

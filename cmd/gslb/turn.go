@@ -31,8 +31,14 @@ func (d *daemon) reload(why cause) admin.Reload {
 	begin := time.Now()
 	cfg, policy, problems := loadAfter(d.file, d.publisher.Latest().Policy())
 	d.watcher.Follow(cfg.Files, begin)
+	before := d.again
+	d.again = cfg.EnoughFrom(begin)
 	if lines := texts(mistakes(problems)); len(lines) > 0 {
-		return d.refuse(lines, why)
+		outcome := d.refuse(lines, why)
+		if !d.again.IsZero() && !d.again.Equal(before) {
+			d.log.Warn("config will be read again when a drain ends", "at", d.again)
+		}
+		return outcome
 	}
 	now := d.latest.Load().config
 	if alike(cfg, now) {
@@ -57,6 +63,18 @@ func (d *daemon) reloaded() {
 	if now := d.latest.Load(); now.open {
 		d.herald.ready(len(now.config.Zones))
 	}
+}
+
+// clockCheck bounds how long a timer is trusted: the wall clock may be set meanwhile.
+const clockCheck = 30 * time.Second
+
+// untilAgain gives a channel that receives when a refused configuration is to be read again, or the clock looked at.
+func (d *daemon) untilAgain() (<-chan time.Time, func()) {
+	if d.again.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(min(time.Until(d.again), clockCheck))
+	return t.C, func() { t.Stop() }
 }
 
 // alike tells whether two configurations say the same. By reflection: a key that the server gets later

@@ -68,6 +68,9 @@ func (w *world) pass(until time.Time, enough func() bool) {
 		if wa == nil { // a drain has run out, or routes are due
 			w.server.rib.Tick(w.now)
 			w.server.publisher.Refresh(w.now)
+			if again := w.server.again; !again.IsZero() && !again.After(w.now) {
+				_ = w.load() // what is refused again has been said
+			}
 			continue
 		}
 		w.step(wa)
@@ -82,6 +85,9 @@ func (w *world) next() (at time.Time, first *watch) {
 	}
 	if due := w.server.rib.Tick(w.now); at.IsZero() || (!due.IsZero() && due.Before(at)) {
 		at = due
+	}
+	if again := w.server.again; !again.IsZero() && (at.IsZero() || again.Before(at)) {
+		at = again
 	}
 	for _, wa := range w.server.watches {
 		if due := wa.due(); at.IsZero() || due.Before(at) {

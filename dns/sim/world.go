@@ -46,6 +46,7 @@ type server struct {
 	responder *dns.Responder
 	policy    *steer.Policy // in force; nil: none yet
 	watches   []*watch
+	again     time.Time // when a refused configuration is read again; zero: when a file changes
 	counts    map[health.Key]int // probes since the last time they were shown
 }
 
@@ -106,6 +107,7 @@ func (w *world) load() error {
 	cfg, problems := config.ParseWith(w.zoneFile, w.sources()...)
 	policy, more := steer.Recompile(cfg, w.server.policy)
 	problems = append(append(problems, more...), cfg.TooFewPlaces(w.now)...)
+	w.server.again = cfg.EnoughFrom(w.now)
 	for _, p := range problems.Sorted() {
 		w.say("%s", p)
 	}
