@@ -46,7 +46,7 @@ type server struct {
 	responder *dns.Responder
 	policy    *steer.Policy // in force; nil: none yet
 	watches   []*watch
-	again     time.Time // when a refused configuration is read again; zero: when a file changes
+	again     time.Time          // when a refused configuration is read again; zero: when a file changes
 	counts    map[health.Key]int // probes since the last time they were shown
 }
 

@@ -1,5 +1,7 @@
 package steer
 
+import "time"
+
 // ThroughLenses is the snapshot as it would be if the views of geography were too many to be copied.
 func (s *Snapshot) ThroughLenses() *Snapshot {
 	seen := *s
@@ -10,3 +12,6 @@ func (s *Snapshot) ThroughLenses() *Snapshot {
 	}
 	return &seen
 }
+
+// Outdated is what the publisher asks when its timer ends.
+func (s *Snapshot) Outdated(now time.Time) bool { return s.outdated(now) }

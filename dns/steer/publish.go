@@ -196,7 +196,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 			stop()
 			continue
 		case <-expiry:
-			if time.Now().Before(p.latest.Load().expiry) {
+			if !p.latest.Load().outdated(time.Now()) {
 				continue // only the clock was looked at
 			}
 		case <-changed:

@@ -186,6 +186,30 @@ func TestClockThatIsSetBackBeginsARampAnew(t *testing.T) {
 	})
 }
 
+// A clock that is set back while a ramp runs is noticed, though no input has changed: the monotonic clock does not tell.
+func TestClockThatIsSetBackDuringARampMakesASnapshotDue(t *testing.T) {
+	s := returning(t, shop("weighted", "1", 100, 100)).snapshot()
+	made, end := noon, s.Expiry()
+	for _, tc := range []struct {
+		name string
+		now  time.Time
+		want bool
+	}{
+		{"while it runs", made.Add(time.Minute), false},
+		{"at its end", end, true},
+		{"set forward behind its end", end.Add(time.Hour), true},
+		{"set back a little", made.Add(time.Second), false},
+		{"set back to before it began", made.Add(-time.Hour), true},
+	} {
+		if got := s.Outdated(tc.now); got != tc.want {
+			t.Errorf("%s: another snapshot is due: %t", tc.name, got)
+		}
+	}
+	if calm := newWorld(t, shop("weighted", "1", 100, 100)).snapshot(); calm.Outdated(made.Add(-time.Hour)) {
+		t.Error("one is due where no ramp runs and no drain ends")
+	}
+}
+
 func TestNobodyWaitsAtADrainedPlace(t *testing.T) {
 	s := returning(t, shop("weighted", "1", 100, 100)+"drains: [{target: b}]\n").snapshot()
 	for i := range 100 {

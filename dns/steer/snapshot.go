@@ -87,6 +87,16 @@ func (s *Snapshot) Version() Version {
 // Expiry is when the next drain runs out or the next ramp ends, and a new snapshot is due; zero when none does.
 func (s *Snapshot) Expiry() time.Time { return s.expiry }
 
+// outdated tells whether the time alone makes another snapshot due: one that expires has done so, or the clock was set
+// back to before it was made, so that its ramps would wait for a moment that has been.
+func (s *Snapshot) outdated(now time.Time) bool {
+	if s.expiry.IsZero() {
+		return false
+	}
+	wall := now.Round(0) // the clock of the process knows nothing of being set
+	return !wall.Before(s.expiry) || wall.Before(s.in.Now.Round(0))
+}
+
 // Zone finds the zone that a name lies in.
 func (s *Snapshot) Zone(name zone.Name) (*zone.Zone, bool) { return s.in.Policy.Zone(name) }
 
