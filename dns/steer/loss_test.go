@@ -1,6 +1,7 @@
 package steer_test
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"math"
 	"net/netip"
@@ -88,5 +89,58 @@ func TestLossIsAHardDrain(t *testing.T) {
 		if diff := cmp.Diff(want, l); diff != "" {
 			t.Errorf("without %s (-drained +lost):\n%s", l.Place, diff)
 		}
+	}
+}
+
+// What every place carries, worked out by hand: the demand of s is 100, that of t 60.
+func TestLossesByHand(t *testing.T) {
+	clients := []steer.Crowd{{Address: mustAddr("198.18.0.1"), Weight: 50}, {Address: mustAddr("8.8.8.8"), Weight: 50}}
+	for _, tc := range []struct{ name, text, want string }{
+		{"weights", "services: {s: {steer: [datacenters], at: {a: {addresses: [192.0.2.1], weight: 200}, b: [192.0.2.2], c: [192.0.2.3]}}}",
+			"none a=50 b=25 c=25; a b=50 c=50; b a=66.7 c=33.3; c a=66.7 b=33.3"},
+		{"all, by their addresses", "services: {s: {steer: [datacenters], answer: all, at: {a: [192.0.2.1], b: [192.0.2.2, 192.0.2.3, 192.0.2.4]}}}",
+			"none a=25 b=75; a b=100; b a=100"},
+		{"two of three equals", "services: {s: {steer: [datacenters], answer: 2, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3]}}}",
+			"none a=33.3 b=33.3 c=33.3; a b=50 c=50; b a=50 c=50; c a=50 b=50"},
+		// ab and ac come with 0.45 each, bc with 0.1: a = 0.45/2 + 0.45/2, b = 0.45/2 + 0.1/2.
+		{"two of three by weight", "services: {s: {steer: [datacenters], answer: 2, at: {a: {addresses: [192.0.2.1], weight: 300}, b: [192.0.2.2], c: [192.0.2.3]}}}",
+			"none a=45 b=27.5 c=27.5; a b=50 c=50; b a=50 c=50; c a=50 b=50"},
+		{"a weight of 0 waits for the last", "services: {s: {steer: [datacenters], answer: 2, at: {a: [192.0.2.1], b: [192.0.2.2], c: {addresses: [192.0.2.3], weight: 0}}}}",
+			"none a=50 b=50; a b=100; b a=100; c a=50 b=50"},
+		{"a map", "maps: {m: [{networks: [198.18.0.0/16], to: [a, c]}, {to: [[b, c], a]}]}\nservices: {s: {steer: [geo], map: m, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3]}}}",
+			"none a=50 b=25 c=25; a b=25 c=75; b a=50 c=50; c a=50 b=50"},
+		{"two services", "services:\n  s: {steer: [datacenters], at: {a: [192.0.2.1], b: [192.0.2.2]}}\n  t: {steer: [datacenters], at: {b: [192.0.2.2], c: [192.0.2.3]}}",
+			"none a=50 b=80 c=30; a b=130 c=30; b a=100 c=60; c a=50 b=110"},
+		{"a partner's place, and one inside it", "partners: {p: {site: x, networks: [198.18.0.0/15]}, q: {site: y, networks: [198.18.0.0/24]}}\nservices: {s: {steer: [partners, datacenters], at: {a: [192.0.2.1], x: [192.0.2.8], y: [192.0.2.9]}}}",
+			"none a=50 y=50; a y=50 nobody=50; x a=50 y=50; y a=50 x=50"},
+		{"the only place", "services: {s: {all_down: nodata, at: {a: [192.0.2.1]}}}", "none a=100; a nobody=100"},
+		{"IPv6 is no help", "services: {s: {steer: [datacenters], at: {a: [192.0.2.1], b: ['2001:db8::1']}}}",
+			"none a=100; a nobody=100; b a=100"},
+		{"a drained place helps at last", "services: {s: {steer: [datacenters], at: {a: [192.0.2.1], b: [192.0.2.2]}}}\ndrains: [{target: b}]",
+			"none a=100; a b=100; b a=100"},
+		{"one drained hard does not", "services: {s: {steer: [datacenters], at: {a: [192.0.2.1], b: [192.0.2.2]}}}\ndrains: [{target: b, hard: true}]",
+			"none a=100; a nobody=100; b a=100"},
+		{"one down by hand does not", "services: {s: {steer: [datacenters], all_down: nodata, at: {a: [192.0.2.1], b: [{address: 192.0.2.2, state: down}]}}}",
+			"none a=100; a nobody=100; b a=100"},
+		{"names", "services: {s: {steer: [datacenters], at: {a: {cname: a.example.}, b: {cname: b.example., weight: 300}}}}",
+			"none a=25 b=75; a b=100; b a=100"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text := "datacenters: {a: {}, b: {}, c: {}}\nsites: {x: {partners_only: true}, y: {partners_only: true}}\n" + tc.text + "\n"
+			var got []string
+			for _, l := range steer.Losses(newWorld(t, text).snapshot(), map[string]float64{"s": 100, "t": 60}, clients) {
+				row := stdcmp.Or(l.Place, "none")
+				for _, c := range l.Carried {
+					row += fmt.Sprintf(" %s=%.3g", c.Place, c.Amount)
+				}
+				if l.Unserved > 0 {
+					row += fmt.Sprintf(" nobody=%.3g", l.Unserved)
+				}
+				got = append(got, row)
+			}
+			if got := strings.Join(got, "; "); got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
 	}
 }
