@@ -63,7 +63,7 @@ func TestFlipsGiveWhatAFullBuildGives(t *testing.T) {
 // BenchmarkOneFlipOfTheLargeWorld is what one verdict costs in the large world, from the result to the
 // snapshot that answers by it, with what is told of it.
 func BenchmarkOneFlipOfTheLargeWorld(b *testing.B) {
-	w := &world{t: b, policy: newLarge().compile(b), board: health.NewBoard(), routes: largeRoutes(), geo: builtinWorld(b), now: noon}
+	w := &world{t: b, policy: newLarge(1).compile(b), board: health.NewBoard(), routes: largeRoutes(), geo: builtinWorld(b), now: noon}
 	targets := w.policy.Targets()
 	w.board.Apply(targets, w.now)
 	prev := w.snapshot()

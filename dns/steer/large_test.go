@@ -1,8 +1,10 @@
 package steer_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"gslb/bgp"
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/zone"
 	"gslb/geo"
 	"gslb/health"
 )
@@ -31,7 +34,9 @@ type large struct {
 	zones  map[string]string // by path
 }
 
-func newLarge() *large {
+// newLarge is the large world, or one so many times smaller.
+func newLarge(smaller int) *large {
+	largePlaces, largeServices, largeNames := largePlaces/smaller, largeServices/smaller, largeNames/smaller
 	var b strings.Builder
 	b.WriteString("checks:\n  web: {http: {path: /ping}, interval: 10s}\ndatacenters:\n")
 	for i := range largePlaces {
@@ -49,7 +54,7 @@ func newLarge() *large {
 	for i := range largeServices {
 		first := i % largeSets * (largePlaces / largeSets)
 		fmt.Fprintf(&b, "  s%d: {check: web, at: {p%d: [10.%d.%d.1], p%d: [10.%d.%d.2], p%d: [10.%d.%d.3]}}\n",
-			i, first, i>>8&255, i&255, first+30, i>>8&255, i&255, first+60, i>>8&255, i&255)
+			i, first, i>>8&255, i&255, (first+30)%largePlaces, i>>8&255, i&255, (first+60)%largePlaces, i>>8&255, i&255)
 	}
 	l := &large{zones: map[string]string{}}
 	b.WriteString("zones:\n")
@@ -109,7 +114,7 @@ func largeRoutes() *bgp.Table {
 
 // BenchmarkLargeConfigToSnapshot goes all the way from texts to the first snapshot.
 func BenchmarkLargeConfigToSnapshot(b *testing.B) {
-	l, routes, world := newLarge(), largeRoutes(), builtinWorld(b)
+	l, routes, world := newLarge(1), largeRoutes(), builtinWorld(b)
 	before, used := liveHeap(), processorTime(b)
 	var parse, compile, apply, build time.Duration
 	var s *steer.Snapshot
@@ -138,6 +143,62 @@ func BenchmarkLargeConfigToSnapshot(b *testing.B) {
 	runtime.KeepAlive(s)
 	runtime.KeepAlive(l)
 	runtime.KeepAlive(routes)
+}
+
+// What the large world costs is bounded by what a tenth of it does in the same run, so that any machine holds it: ten
+// times as much, and a bit for what sorts. What is alive in the end, with the configuration, is at most 1 KB a name; and
+// an edit of one place makes no zone again.
+func TestLargeConfigCostsWhatItHolds(t *testing.T) {
+	if os.Getenv("GSLB_SCALE") == "" {
+		t.Skip("takes a minute, and ten with the race detector; GSLB_SCALE=1 runs it")
+	}
+	world := builtinWorld(t)
+	cost := func(smaller int) (used time.Duration, live int64) {
+		l := newLarge(smaller)
+		empty, before := liveHeap(), processorTime(t)
+		cfg := l.parse(t)
+		policy, problems := steer.Compile(cfg)
+		if err := problems.Err(); err != nil {
+			t.Fatal(err)
+		}
+		board := health.NewBoard()
+		board.Apply(policy.Targets(), noon)
+		s := steer.Build(steer.Inputs{Policy: policy, Config: 1, Health: board.Latest(), Routes: bgp.NewTable(1, nil), Geo: world, Now: noon}, nil)
+		used, live = processorTime(t)-before, liveHeap()-empty
+		again := l.edited(t, policy)
+		for i := range largeZones {
+			origin, err := zone.ParseName(fmt.Sprintf("z%d.test", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, _ := policy.Zone(origin)
+			if kept, _ := again.Zone(origin); kept == nil || kept != was {
+				t.Errorf("%s is made again", origin)
+			}
+		}
+		runtime.KeepAlive([]any{l, cfg, board, s})
+		return used, live
+	}
+	tenth, _ := cost(10)
+	whole, live := cost(1)
+	t.Logf("%s of processors, a tenth takes %s; %d MB", whole, tenth, live/1e6)
+	if whole > 16*tenth {
+		t.Errorf("it takes %s of processors, and a tenth of it %s", whole, tenth)
+	}
+	if live > largeNames<<10 {
+		t.Errorf("%d bytes are alive, for %d names", live, largeNames)
+	}
+}
+
+// edited is the policy after another weight for one place.
+func (l *large) edited(tb testing.TB, old *steer.Policy) *steer.Policy {
+	other := *l
+	other.config.Text = bytes.Replace(l.config.Text, []byte("  p0: {"), []byte("  p0: {weight: 50, "), 1)
+	policy, problems := steer.Recompile(other.parse(tb), old)
+	if err := problems.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return policy
 }
 
 // lap gives the time since start, and starts anew.
