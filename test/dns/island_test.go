@@ -2,12 +2,16 @@ package dns
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"gslb/dns/sign"
 )
 
 // hosts are the addresses of the servers on the island: the root's, the one of the zone test, and ours.
@@ -28,10 +32,11 @@ type island struct {
 	ip   string
 }
 
-// newIsland makes an island with NSD as the root and the zone above ours, and our server with two names.
-func newIsland(t *testing.T) island {
+// newIsland makes an island with NSD as the root and the zone above ours, and our server with two names. With a way to
+// deny, ours is signed, and so are those above it.
+func newIsland(t *testing.T, denial string) island {
 	t.Helper()
-	i := island{t, fmt.Sprintf("gslb-%d", os.Getpid()), installed(t, "ip", "iproute2")}
+	i := island{t: t, name: fmt.Sprintf("gslb-%d", os.Getpid()), ip: installed(t, "ip", "iproute2")}
 	server, binary := installed(t, "nsd", "nsd"), ""
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") != "" {
@@ -49,19 +54,49 @@ func newIsland(t *testing.T) island {
 	for _, host := range hosts {
 		run(t, i.ip, "-n", i.name, "address", "add", host, "dev", "lo", "nodad")
 	}
-	above := newProcess(t, nil)
+	above := newProcess(t, map[string]string{"root.zone": text(t, "root.zone"), "test.zone": text(t, "test.zone")})
+	ours := text(t, "gslb.yaml") + small(t)
+	if denial != "" {
+		ours = i.signed(above, ours, denial)
+	}
 	config := fmt.Sprintf("server:\n  username: \"\"\n  zonesdir: %q\n  database: \"\"\n  pidfile: \"%[2]s/nsd.pid\"\n  xfrdfile: \"%[2]s/xfrd.state\"\n  xfrdir: %[2]q\n  zonelistfile: \"%[2]s/zone.list\"\n",
-		file(t, ""), above.folder)
+		above.folder, above.folder)
 	for _, host := range hosts[:others] {
 		config += "  ip-address: " + host + "\n"
 	}
 	above.write("nsd.conf", config+"remote-control:\n  control-enable: no\nzone:\n  name: \".\"\n  zonefile: root.zone\nzone:\n  name: test\n  zonefile: test.zone\n")
 	i.begin(above, server, "-d", "-c", filepath.Join(above.folder, "nsd.conf"))
-	i.begin(newProcess(t, map[string]string{"gslb.yaml": text(t, "gslb.yaml") + small(t)}), binary, "serve", "-c", "gslb.yaml")
+	i.begin(newProcess(t, map[string]string{"gslb.yaml": ours}), binary, "serve", "-c", "gslb.yaml")
 	for _, host := range hosts {
 		i.knows(host)
 	}
 	return i
+}
+
+// signed signs the zones above ours, and gives our configuration with a key whose DS record they have.
+func (i island) signed(above *process, ours, denial string) string {
+	i.t.Helper()
+	now := time.Now().Add(-time.Hour)
+	folder := i.t.TempDir()
+	k := key(i.t, folder, "ok.test", sign.ECDSAP256SHA256, sign.Times{Created: now, Publish: now, Activate: now})
+	for _, digest := range []sign.Digest{sign.SHA256, sign.SHA384} {
+		_, ds := k.DS(digest)
+		above.add("test.zone", "ok DS "+ds+"\n")
+	}
+	above.add("root.zone", "test. DS "+i.sign(above, "test", "test.zone")+"\n")
+	i.sign(above, ".", "root.zone")
+	return strings.Replace(ours, "    ns: [ns1, ns2]\n", fmt.Sprintf("    ns: [ns1, ns2]\n    dnssec: {keys: %q, denial: %s}\n", folder, denial), 1)
+}
+
+// sign signs a zone of others by a key of its own, as BIND does, and gives the data of the DS record.
+func (i island) sign(p *process, origin, file string) (ds string) {
+	i.t.Helper()
+	now := time.Now().Add(-time.Hour)
+	k := key(i.t, p.folder, origin, sign.ECDSAP256SHA256, sign.Times{Created: now, Publish: now, Activate: now})
+	path := filepath.Join(p.folder, file)
+	run(i.t, installed(i.t, "dnssec-signzone", "bind9-dnssec-utils"), "-q", "-z", "-S", "-K", p.folder, "-d", p.folder, "-o", origin, "-f", path, path)
+	_, ds = k.DS(sign.SHA256)
+	return ds
 }
 
 // file is the path of a file of the island.
@@ -93,6 +128,10 @@ func (i island) prints(path string, arguments ...string) string {
 	i.t.Helper()
 	out, err := exec.Command(i.ip, append([]string{"netns", "exec", i.name, path}, arguments...)...).Output()
 	if err != nil {
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			out = append(out, ended.Stderr...)
+		}
 		i.t.Errorf("%s %s: %v\n%s", filepath.Base(path), strings.Join(arguments, " "), err, out)
 	}
 	return string(out)
@@ -140,7 +179,7 @@ func (i island) dnsviz(zone string) string {
 // Those who judge zones follow the delegation from the root, and find nothing wrong with ours. In a zone that is
 // delegated to us and not served they find that, so they would have told.
 func TestJudgesFindNoFault(t *testing.T) {
-	i := newIsland(t)
+	i := newIsland(t, "")
 	if found := i.zonemaster("ok.test"); len(found) > 0 {
 		t.Errorf("zonemaster finds %q", found)
 	}
@@ -155,9 +194,30 @@ func TestJudgesFindNoFault(t *testing.T) {
 	}
 }
 
+// They find nothing wrong with ours when it is signed, nor with how the zones above lead there.
+func TestJudgesFindNoFaultInASignedZone(t *testing.T) {
+	denials := []string{"nsec", "nsec3", "compact"}
+	if os.Getenv("GSLB_LONG") == "" {
+		denials = denials[:1] // the judges take their time
+	}
+	for _, denial := range denials {
+		t.Run(denial, func(t *testing.T) {
+			i := newIsland(t, denial)
+			if found := i.zonemaster("ok.test"); len(found) > 0 {
+				t.Errorf("zonemaster finds %q", found)
+			}
+			for _, name := range []string{"www.ok.test", "nothing.ok.test"} {
+				if found := i.dnsviz(name); found != "" {
+					t.Errorf("dnsviz finds in %s %s", name, found)
+				}
+			}
+		})
+	}
+}
+
 // Resolvers that know nothing but the root come to us by the delegation, unbound with the clients' subnets.
 func TestResolversComeFromTheRoot(t *testing.T) {
-	i := newIsland(t)
+	i := newIsland(t, "")
 	u := newProcess(t, nil)
 	config := fmt.Sprintf("server:\n  interface: 127.0.0.1@5301\n  root-hints: %q\n  module-config: \"subnetcache iterator\"\n  local-zone: \"test.\" nodefault\n  directory: %q\n  chroot: \"\"\n  username: \"\"\n  pidfile: unbound.pid\n  use-syslog: no\n  do-daemonize: no\n  num-threads: 1\n  use-caps-for-id: yes\n",
 		file(t, "hints"), u.folder)

@@ -111,6 +111,16 @@ func (p *process) write(name, text string) {
 	}
 }
 
+// add puts text behind what a file has.
+func (p *process) add(name, text string) {
+	p.t.Helper()
+	before, err := os.ReadFile(filepath.Join(p.folder, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(name, string(before)+text)
+}
+
 // begin runs the program until the test ends. It shows its log when the test failed.
 func (p *process) begin(path string, arguments ...string) {
 	p.t.Helper()
