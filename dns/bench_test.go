@@ -98,3 +98,29 @@ func BenchmarkLibrary(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRespondSigned answers the same questions for clients that want signatures, of a zone that is not signed and of one
+// that is.
+func BenchmarkRespondSigned(b *testing.B) {
+	for _, tc := range common {
+		for _, denial := range append([]string{""}, denialWords[:2]...) {
+			s := snapshot(b)
+			name := tc.name + "/unsigned"
+			if denial != "" {
+				s, name = signed(b, denial).s, tc.name+"/"+denial
+			}
+			worker := dns.NewResponder("ns1", "test").Worker()
+			room := make([]byte, 0, 1232)
+			b.Run(name, func(b *testing.B) {
+				packet, stream := question(b, tc.ask+" +do")
+				req := dns.Request{Packet: packet, Source: netip.MustParseAddr("192.88.99.1"), Over: over(stream), Now: noon}
+				b.ReportAllocs()
+				before := processorTime(b)
+				for b.Loop() {
+					room = worker.Respond(s, req, room[:0])
+				}
+				b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+			})
+		}
+	}
+}
