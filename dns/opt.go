@@ -129,5 +129,6 @@ var (
 	edeAllDown      = extended{true, dns.ExtendedErrorCodeOther, "no place of this service is healthy"}
 	edeProhibited   = extended{true, dns.ExtendedErrorCodeProhibited, ""}
 	edeNotOurs      = extended{true, dns.ExtendedErrorCodeNotAuthoritative, ""}
+	edeInvalidType  = extended{true, 30, ""} // RFC 9824 section 7.3
 	edeNotSupported = extended{true, dns.ExtendedErrorCodeNotSupported, ""}
 )

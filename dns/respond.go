@@ -10,6 +10,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb/config"
+	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
 )
@@ -158,6 +159,10 @@ func (l *lookup) resolve() {
 	}
 	l.z, l.zone = z, at
 	l.seekProof()
+	if l.q.rrtype == sign.TypeNXNAME && l.proves() && l.signed.Denies() == sign.Compact {
+		l.rcode, l.extended = dns.RcodeFormatError, edeInvalidType // RFC 9824 section 3.5
+		return
+	}
 	l.run()
 }
 

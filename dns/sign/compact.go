@@ -25,8 +25,8 @@ type asked struct {
 // manyAsked is how many records of names are kept at least, and half of the most.
 const manyAsked = 8192
 
-// typeNXNAME is in the record of a name that does not exist (RFC 9824 section 3.4).
-const typeNXNAME = 128
+// TypeNXNAME is in the record of a name that does not exist. Nobody may ask for it (RFC 9824 section 3.4).
+const TypeNXNAME = 128
 
 func newCompact(z *Zone) *compact {
 	return &compact{z: z, made: [2]map[asked]*Record{{}, {}}}
@@ -76,7 +76,7 @@ func with(to []*Record, r *Record) []*Record {
 }
 
 func (c *compact) missing(to []*Record, name, _ zone.Name) []*Record {
-	return with(to, c.only(name, []uint16{typeNXNAME}))
+	return with(to, c.only(name, []uint16{TypeNXNAME}))
 }
 
 // A wildcard's records are signed under the name itself, so there is nothing to prove.

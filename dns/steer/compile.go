@@ -46,6 +46,7 @@ func Recompile(cfg *config.Config, old *Policy) (*Policy, config.Problems) {
 	c.compileZones()
 	c.warnForeign()
 	c.checkShadows()
+	c.checkDelegated()
 	return c.policy, c.problems
 }
 

@@ -28,6 +28,12 @@ func (c *compiler) sign(z config.Zone, built *zone.Zone) {
 	case config.DenialCompact:
 		source.Rules.Denial = sign.Compact
 	}
+	if z.Transfer != nil {
+		c.problems = append(c.problems, config.Problem{
+			Pos: c.cfg.At(z.Path + ".transfer"), Path: z.Path + ".transfer", Warning: true,
+			Message: "secondaries take new signatures only when the serial grows: raise it at least every " + config.Duration(z.DNSSEC.Validity/4),
+		})
+	}
 	source.Longest = max(c.checkSigned(z, built), time.Duration(z.TTL)*time.Second)
 	source.Propagation, source.ParentTTL = z.DNSSEC.Propagation, z.DNSSEC.ParentTTL
 	c.policy.signed = append(c.policy.signed, source)
@@ -52,6 +58,24 @@ func (c *compiler) checkSigned(z config.Zone, built *zone.Zone) time.Duration {
 			config.Duration(z.DNSSEC.Validity), longest, config.Duration(least)))
 	}
 	return time.Duration(longest) * time.Second
+}
+
+// checkDelegated warns of zones of ours that a signed zone of ours does not lead to: it proves that they do not exist.
+func (c *compiler) checkDelegated() {
+	for _, z := range c.cfg.Zones {
+		origin, err := zone.ParseName(z.Name)
+		if err != nil || origin == zone.Root {
+			continue // told before
+		}
+		parent, ok := c.policy.Zone(origin.Parent())
+		signed := ok && slices.ContainsFunc(c.policy.signed, func(s sign.Source) bool { return s.Zone == parent })
+		if signed && parent.Find(origin).Kind != zone.Delegation {
+			c.problems = append(c.problems, config.Problem{
+				Pos: c.cfg.At(z.Path), Path: z.Path, Warning: true,
+				Message: fmt.Sprintf("the signed zone %s has no NS records for it, and so proves to resolvers that it does not exist", parent.Origin()),
+			})
+		}
+	}
 }
 
 // given tells what a service can give at all: its families are those of its addresses, however they fare.
