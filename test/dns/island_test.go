@@ -94,7 +94,7 @@ func (i island) sign(p *process, origin, file string) (ds string) {
 	now := time.Now().Add(-time.Hour)
 	k := key(i.t, p.folder, origin, sign.ECDSAP256SHA256, sign.Times{Created: now, Publish: now, Activate: now})
 	path := filepath.Join(p.folder, file)
-	run(i.t, installed(i.t, "dnssec-signzone", "bind9-dnssec-utils"), "-q", "-z", "-S", "-K", p.folder, "-d", p.folder, "-o", origin, "-f", path, path)
+	run(i.t, installed(i.t, "dnssec-signzone", "bind9-utils"), "-q", "-z", "-S", "-K", p.folder, "-d", p.folder, "-o", origin, "-f", path, path)
 	_, ds = k.DS(sign.SHA256)
 	return ds
 }
