@@ -22,7 +22,7 @@ type Outside struct {
 
 	commands chan struct{} // one for each that runs
 	mail     mail
-	loads    sync.Map      // of Load by box: of endpoints that callers have made sure of, so that they are few
+	loads    sync.Map // of Load by box: of endpoints that callers have made sure of, so that they are few
 
 	answers sync.Pool // of *answer
 	kept    *kept
