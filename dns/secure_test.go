@@ -297,9 +297,22 @@ func TestEveryTransportTakesANewCertificate(t *testing.T) {
 	}
 }
 
-// A door is taken away alone.
-func TestDoorsAreTakenAwayOneByOne(t *testing.T) {
+// A door is taken away alone, and comes back alone: a connection through another goes on.
+func TestDoorsComeAndGoOneByOne(t *testing.T) {
 	e := serveAll(t, text)
+	all := e.doors
+	kept, err := net.Dial("tcp", e.at[dns.TCP])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	goesOn := func() {
+		t.Helper()
+		packet, _ := question(t, "www.ok.test. A")
+		if got := overTCP(t, kept, packet); !strings.HasPrefix(got, "NOERROR") {
+			t.Errorf("the connection that was open: %s", got)
+		}
+	}
 	for _, step := range []struct {
 		over  dns.Transport
 		close func()
@@ -320,11 +333,21 @@ func TestDoorsAreTakenAwayOneByOne(t *testing.T) {
 				t.Errorf("%v is served still", step.over)
 			}
 		}
-		if got := e.shown(t, dns.TCP, "www.ok.test. A"); !strings.HasPrefix(got, "NOERROR") {
-			t.Errorf("without %v, over TCP: %s", step.over, got)
-		}
+		goesOn()
 	}
 	if n := len(e.server.Addresses()); n != 1 {
 		t.Errorf("%d addresses are left", n)
+	}
+	if err := e.server.Listen(all); err != nil {
+		t.Fatal(err)
+	}
+	goesOn()
+	for i, a := range e.server.Addresses() {
+		e.at[[...]dns.Transport{dns.TCP, dns.TLS, dns.HTTPS, dns.QUIC}[i]] = a.String()
+	}
+	for _, over := range every {
+		if got := e.shown(t, over, "www.ok.test. A"); !strings.HasPrefix(got, "NOERROR") {
+			t.Errorf("over %v, which came back: %s", over, got)
+		}
 	}
 }
