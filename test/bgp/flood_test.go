@@ -229,7 +229,7 @@ func TestFloodHindersNothingElse(t *testing.T) {
 
 	spare, soonest := 64, time.Second // MB
 	if raceDetector {
-		spare, soonest = 4*spare, 5*soonest // it keeps a shadow of all that was ever touched, and takes its time for that
+		spare, soonest = 4*spare, 10*soonest // it keeps a shadow of all that was ever touched, and takes its time for that
 	}
 	until(t, time.Second, "as before", func() string {
 		if m, d := s.vitals(); m > memory+spare || d > descriptors+8 {

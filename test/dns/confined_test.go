@@ -232,10 +232,9 @@ func TestWorksUnderTheUnitsLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gslb, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	// As it is shipped: built with the race detector it does not come to serve under these limits.
+	gslb := filepath.Join(t.TempDir(), "gslb")
+	run(t, "go", "build", "-o", gslb, "gslb/cmd/gslb")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
