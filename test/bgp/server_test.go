@@ -156,6 +156,18 @@ func (s *server) write(text string) {
 // begin runs the server until it is killed or the test ends. It returns when questions are answered.
 func (s *server) begin() {
 	s.t.Helper()
+	s.launch()
+	until(s.t, soon, "answers", func() string {
+		if s.site("192.0.2.200") == "msk" {
+			return "answers"
+		}
+		return "no answer"
+	})
+}
+
+// launch runs the server, and does not wait until it answers.
+func (s *server) launch() {
+	s.t.Helper()
 	binary, err := program()
 	if err != nil {
 		s.t.Fatal(err)
@@ -167,12 +179,6 @@ func (s *server) begin() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	until(s.t, soon, "answers", func() string {
-		if s.site("192.0.2.200") == "msk" {
-			return "answers"
-		}
-		return "no answer"
-	})
 }
 
 // serving starts a server with these partners.
