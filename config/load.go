@@ -130,8 +130,8 @@ func read(root *node) (*Config, Problems) {
 	return c, r.problems
 }
 
-// maxNamedFile bounds the text of one file that a config names, in bytes.
-const maxNamedFile = 1 << 30
+// maxNamedFile bounds the text of one file that a config names, in bytes: some six million records.
+const maxNamedFile = 256 << 20
 
 // readZoneFiles brings in the text of every zone file.
 func (c *Config) readZoneFiles(read func(path string) (string, error)) Problems {
@@ -165,8 +165,20 @@ func readFile(file string, most int64) (string, error) {
 	case about.Size() > most:
 		return "", fmt.Errorf("it is larger than %d KiB", most>>10)
 	}
-	text, err := os.ReadFile(file)
-	return string(text), err
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var text strings.Builder // gives its bytes without a copy
+	text.Grow(int(about.Size()))
+	if _, err := io.Copy(&text, io.LimitReader(f, most+1)); err != nil {
+		return "", err
+	}
+	if int64(text.Len()) > most { // it grew, or did not tell its size
+		return "", fmt.Errorf("it is larger than %d KiB", most>>10)
+	}
+	return text.String(), nil
 }
 
 // inOrder sorts problems by file, as files are listed, line and column.

@@ -55,13 +55,14 @@ func fresh(s Spec) (*Zone, []Problem) {
 	return z, b.problems
 }
 
-// expected is about how many names a spec has.
+// expected is about how many names a spec has. Of a very large text it is not believed beforehand: lines may be empty.
 func expected(s Spec) int {
+	const most = 1 << 20
 	n := len(s.Services) + 1
 	for _, t := range s.Texts {
 		n += strings.Count(t.Text, "\n")
 	}
-	return n
+	return min(n, most)
 }
 
 // compareProblems orders by text, line and column, with what stands in keys last.
@@ -87,6 +88,8 @@ type builder struct {
 	generated int  // bytes made by $GENERATE
 	wire      [math.MaxUint16 + 512]byte
 	problems  []Problem
+	mistakes  int // among them, and beyond
+	doubts    int
 }
 
 // draft is a name of the coming zone with what is said about it.
@@ -113,17 +116,30 @@ type position struct {
 // inKey is a position in a key.
 func inKey(key string) position { return position{text: -1, key: key} }
 
+// maxTold is how many mistakes and how many doubts are told of one zone, each.
+const maxTold = 1000
+
 // errorf tells a mistake that forbids the zone.
 func (b *builder) errorf(at position, format string, args ...any) {
-	b.problems = append(b.problems, Problem{
-		Text: at.text, Line: at.line, Column: at.column, Key: at.key, Message: fmt.Sprintf(format, args...),
-	})
+	b.tell(&b.mistakes, Problem{Message: format}, at, args)
 }
 
 // warnf tells what is doubtful.
 func (b *builder) warnf(at position, format string, args ...any) {
-	b.errorf(at, format, args...)
-	b.problems[len(b.problems)-1].Warning = true
+	b.tell(&b.doubts, Problem{Message: format, Warning: true}, at, args)
+}
+
+// tell adds a problem, unless so many of its kind were told that nobody reads more.
+func (b *builder) tell(told *int, p Problem, at position, args []any) {
+	if *told++; *told > maxTold+1 {
+		return
+	}
+	p.Text, p.Line, p.Column, p.Key = at.text, at.line, at.column, at.key
+	p.Message = fmt.Sprintf(p.Message, args...)
+	if *told > maxTold {
+		p.Message = fmt.Sprintf("and more like these %d: they are not told", maxTold)
+	}
+	b.problems = append(b.problems, p)
 }
 
 // there points to a position for a reader who stands at another.

@@ -1,6 +1,9 @@
 package zone
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // mark is a place in a text, both numbers from 1; the zero value is none.
 type mark struct{ line, column int }
@@ -59,8 +62,8 @@ func (s *entries) oneLine() (entry, bool) {
 // cut takes one entry, or one line that says nothing, off the text.
 func (s *entries) cut() entry {
 	c := cutter{entry: entry{start: s.at}, place: mark{line: s.line}}
-	i := s.at
-	for done := false; i < len(s.text) && !done; i++ {
+	i, done := s.at, false
+	for ; i < len(s.text) && i-s.at < maxEntry && !done; i++ {
 		done = c.step(s.text[i], i+1-s.at)
 		if c.escaped {
 			c.escape(s.text[i:])
@@ -72,6 +75,10 @@ func (s *entries) cut() entry {
 		e.text += "\n"
 	}
 	s.at, s.line = i, c.place.line
+	long := !done && i < len(s.text)
+	if long {
+		s.skipLine()
+	}
 	switch {
 	case c.quoted:
 		e.fault, e.faultAt = "this quote is never closed", c.quote
@@ -82,8 +89,20 @@ func (s *entries) cut() entry {
 	case c.depth > 0:
 		e.fault, e.faultAt = "this parenthesis is never closed", c.open
 		s.resumeOpen(e)
+	case long && e.line > 0:
+		e.fault, e.faultAt = fmt.Sprintf("this entry is over %d MiB long", maxEntry>>20), e.mark
 	}
 	return e
+}
+
+// skipLine goes on after the line.
+func (s *entries) skipLine() {
+	width := strings.IndexByte(s.text[s.at:], '\n')
+	if width < 0 {
+		s.at = len(s.text)
+		return
+	}
+	s.at, s.line = s.at+width+1, s.line+1
 }
 
 // resumeTorn goes on after the line of an entry whose quoted text spans lines.

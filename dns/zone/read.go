@@ -18,6 +18,9 @@ const (
 	// maxGenerated bounds what all $GENERATE lines of a zone make together, in bytes of wire form:
 	// a short line must not fill the memory.
 	maxGenerated = 16 << 20
+	// maxEntry bounds the text of one entry, in bytes. The longest record, of 65,535 bytes that are all written as \DDD,
+	// takes a quarter of it.
+	maxEntry = 1 << 20
 	// byteOrderMark is what some editors put before a text; it belongs to no name.
 	byteOrderMark = "\ufeff"
 )
