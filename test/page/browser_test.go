@@ -94,8 +94,6 @@ type tab struct {
 	mu      sync.Mutex
 	faults  []string          // what the page wrote to the console, threw, or asked of others; guarded by mu
 	headers map[string]string // of the last document; guarded by mu
-	token   string            // that requests for data have to show; guarded by mu
-	refused int               // requests that did not; guarded by mu
 	allowed []string          // faults with one of these words are expected; guarded by mu
 }
 
@@ -170,8 +168,6 @@ func (p *tab) hear(n notice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case n.method == "Fetch.requestPaused":
-		go p.paused(n.params, p.token) // its commands are answered by whoever tells us this
 	case n.method == "Runtime.consoleAPICalled" && (e.Type == "error" || e.Type == "warning"):
 		p.fault("console %s: %v", e.Type, e.Args)
 	case n.method == "Runtime.exceptionThrown":

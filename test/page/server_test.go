@@ -85,7 +85,7 @@ type server struct {
 // world is the configuration of a server: HOST1 and so on are its endpoints, PORT is where they listen.
 const world = `
 server: {listen: ["DNS"], state: state.db, explain: [127.0.0.0/8]}
-admin: {listen: "DOOR"}
+admin: {listen: "DOOR", tokens: {TOKENS}}
 geo: {database: GLOBE}
 checks:
   web: {http: {path: /ping, port: PORT}, interval: 400ms, timeout: 400ms}
@@ -108,13 +108,19 @@ zones:
 // serving starts a server and its endpoints. more are lines of services.
 func serving(t *testing.T, more string) *server {
 	t.Helper()
+	return guarded(t, more, "")
+}
+
+// guarded starts a server that takes tokens, as the configuration has them; without any it takes everybody.
+func guarded(t *testing.T, more, tokens string) *server {
+	t.Helper()
 	s := &server{t: t, folder: t.TempDir()}
 	l, hosts := newLoopback(), []netip.Addr{}
 	for n := byte(1); n <= 4; n++ {
 		hosts = append(hosts, l.host(n))
 	}
 	port := vacant(t, hosts...)
-	words := []string{"PORT", fmt.Sprint(port), "MORE", strings.TrimSuffix(more, "\n")}
+	words := []string{"PORT", fmt.Sprint(port), "MORE", strings.TrimSuffix(more, "\n"), "TOKENS", tokens}
 	for i, host := range hosts {
 		e := &endpoint{}
 		s.endpoints = append(s.endpoints, e)
