@@ -58,12 +58,23 @@ func (p *tab) sees(selector, text string) {
 	p.await(fmt.Sprintf("[...document.querySelectorAll(%q)].some((e) => e.textContent.replace(/\\s+/g, ' ').includes(%q))", selector, text))
 }
 
-// click clicks the middle of the first element of a selector that has a text.
+// click clicks the middle of the first element of a selector that has a text, once it stands still there: views that have
+// just opened still move.
 func (p *tab) click(selector, text string) {
 	p.t.Helper()
 	find := fmt.Sprintf("[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q) && !e.disabled)", selector, text)
 	p.await(find)
-	at := value[[2]float64](p, "(() => { const e = "+find+"; e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+	at := value[[2]float64](p, `(async () => {
+		for (let before = '', still = 0; ;) {
+			const e = `+find+`;
+			e?.scrollIntoView({ block: 'center' });
+			const r = e?.getBoundingClientRect(), now = JSON.stringify(r);
+			still = now === before ? still + 1 : 0;
+			before = now;
+			if (e && still > 5) return [r.x + r.width / 2, r.y + r.height / 2];
+			await new Promise(requestAnimationFrame);
+		}
+	})()`)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
 		p.do("Input.dispatchMouseEvent", args{"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1})
 	}

@@ -119,12 +119,12 @@ func guarded(t *testing.T, more, tokens string) *server {
 	for n := byte(1); n <= 4; n++ {
 		hosts = append(hosts, l.host(n))
 	}
-	port := vacant(t, hosts...)
+	port, listeners := listen(t, hosts)
 	words := []string{"PORT", fmt.Sprint(port), "MORE", strings.TrimSuffix(more, "\n"), "TOKENS", tokens}
 	for i, host := range hosts {
 		e := &endpoint{}
 		s.endpoints = append(s.endpoints, e)
-		s.answer(netip.AddrPortFrom(host, port), e)
+		s.answer(listeners[i], e)
 		words = append(words, fmt.Sprintf("HOST%d", i+1), host.String())
 	}
 	own := l.host(100)
@@ -143,13 +143,30 @@ func guarded(t *testing.T, more, tokens string) *server {
 	return s
 }
 
-// answer has an endpoint listen.
-func (s *server) answer(at netip.AddrPort, e *endpoint) {
-	s.t.Helper()
-	l, err := net.Listen("tcp", at.String())
-	if err != nil {
-		s.t.Fatal(err)
+// listen takes one port of all addresses.
+func listen(t *testing.T, hosts []netip.Addr) (port uint16, all []net.Listener) {
+	t.Helper()
+	for range 20 {
+		port, all = vacant(t, hosts...), nil
+		for _, host := range hosts {
+			if l, err := net.Listen("tcp", netip.AddrPortFrom(host, port).String()); err == nil {
+				all = append(all, l)
+			}
+		}
+		if len(all) == len(hosts) {
+			return port, all
+		}
+		for _, l := range all { // somebody was quicker
+			l.Close()
+		}
 	}
+	t.Fatal("no port stays vacant")
+	return 0, nil
+}
+
+// answer has an endpoint answer.
+func (s *server) answer(l net.Listener, e *endpoint) {
+	s.t.Helper()
 	web := &http.Server{Handler: e}
 	done := make(chan struct{})
 	go func() { _ = web.Serve(l); close(done) }()
