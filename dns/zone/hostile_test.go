@@ -37,7 +37,7 @@ func TestHostileTexts(t *testing.T) {
 			if z != nil || !strings.Contains(told, c.want) || len(problems) > maxTold+100 || len(told) > 200_000 {
 				t.Errorf("built %v, %d problems, of %d bytes: %.300s", z != nil, len(problems), len(told), told)
 			}
-			if spent := after.TotalAlloc - before.TotalAlloc; spent > 512<<20 {
+			if spent := after.TotalAlloc - before.TotalAlloc; spent > 768<<20 { // all together: much of it is garbage long before the end
 				t.Errorf("%d MB were allocated for a text of %d MB", spent>>20, len(c.text)>>20)
 			}
 			if took > time.Minute { // seconds on an idle machine
