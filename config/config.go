@@ -37,6 +37,8 @@ type Server struct {
 	Explain []netip.Prefix
 
 	Cookies       bool           // DNS cookies are given (RFC 7873)
+	Workers       int            // sockets for UDP an address; 0: one a core
+	Coalesce      time.Duration  // pause in which packets gather that come fast; 0: none
 	CookieFile    string         // path of the file of secrets; empty: a secret of its own for each start
 	CookieSecrets []CookieSecret // from that file; the first makes cookies, all are believed
 

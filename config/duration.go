@@ -10,7 +10,7 @@ import (
 )
 
 // durationPattern is what a duration looks like; the schema shows the same text.
-const durationPattern = `^([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d))+$`
+const durationPattern = `^([0-9]{1,9}(\.[0-9]{1,9})?(us|ms|s|m|h|d))+$`
 
 var (
 	durationShape = regexp.MustCompile(durationPattern)
@@ -54,6 +54,8 @@ func parseDuration(s string) (time.Duration, error) {
 // unit is the length of a unit of durationPattern.
 func unit(word string) time.Duration {
 	switch word {
+	case "us":
+		return time.Microsecond
 	case "ms":
 		return time.Millisecond
 	case "s":

@@ -32,9 +32,12 @@ func configForm() form[Config] {
 func allPlaces(c *Config) *[]Place { return &c.Places }
 
 func serverForm() form[Server] {
-	return object("listen, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, https, quic, proxies, rate_limit",
+	return object("listen, workers, coalesce, state, journal, nsid, explain, cookies, cookie_secrets, tsig_keys, tls, https, quic, proxies, rate_limit",
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
+		key("workers", "UDP sockets an address, each with a worker that answers, from when it is opened. Default: one for each core.", number[int](1, 256), func(s *Server) *int { return &s.Workers }),
+		key("coalesce", "Pause in which queries gather to be answered together, such as 50us, while at least one comes in each: less work for an answer, for so much more latency. Default: none.",
+			duration(0, time.Millisecond), func(s *Server) *time.Duration { return &s.Coalesce }),
 		key("state", "File of what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.State }).or("./gslb.state.db"),
 		key("journal", "How much is remembered of what happened: withdrawals, drains, sessions, changes of the configuration.", journalForm(), func(s *Server) *Journal { return &s.Journal }),

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/netip"
 	"sync"
+	"time"
 
 	"gslb/config"
 )
@@ -17,6 +18,13 @@ type Doors struct {
 	TLS   Secure           // by TCP with TLS inside (RFC 7858)
 	HTTPS HTTP             // by HTTP with TLS inside (RFC 8484)
 	QUIC  Secure           // by QUIC (RFC 9250)
+
+	// Workers is how many sockets for UDP each address has from when it is opened, each with a goroutine that answers;
+	// 0: one for each core.
+	Workers int
+	// Coalesce is how long a worker waits after an answer for more packets to answer together, where they come so
+	// fast that at least one does; 0: it does not wait.
+	Coalesce time.Duration
 }
 
 // Secure is the addresses of a transport that nobody listens in on.

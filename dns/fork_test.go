@@ -23,7 +23,7 @@ func TestListenWhileChildrenAreStarted(t *testing.T) {
 	defer starting.Wait()
 	defer cancel()
 	for i := range 300 {
-		packets, listener, err := bind(ctx, netip.AddrPortFrom(netip.MustParseAddr("127.77.0.1"), uint16(20000+i)))
+		packets, listener, err := bind(ctx, netip.AddrPortFrom(netip.MustParseAddr("127.77.0.1"), uint16(20000+i)), 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,11 +132,11 @@ func (i *inherited) socket(ctx context.Context, a netip.AddrPort) (*net.UDPConn,
 }
 
 // plain gives the sockets of a door for UDP and TCP.
-func (i *inherited) plain(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, net.Listener, error) {
+func (i *inherited) plain(ctx context.Context, a netip.AddrPort, workers int) ([]*net.UDPConn, net.Listener, error) {
 	files := take(&i.packets, a)
 	defer closeAll(files)
 	if len(files) == 0 && !slices.ContainsFunc(i.streams, func(h handedOver) bool { return h.at == a }) {
-		return bind(ctx, a)
+		return bind(ctx, a, workers)
 	}
 	listener, err := i.listener(ctx, a)
 	if err != nil {
@@ -144,7 +144,7 @@ func (i *inherited) plain(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn
 	}
 	var packets []*net.UDPConn
 	if len(files) == 0 {
-		packets, err = bindUDP(ctx, a)
+		packets, err = bindUDP(ctx, a, workers)
 	} else {
 		packets, err = share(files, a)
 	}

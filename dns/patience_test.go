@@ -18,7 +18,7 @@ import (
 
 // A socket that does nothing but fail is tried on, and does not take a processor for it.
 func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
-	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"))
+	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

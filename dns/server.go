@@ -1,12 +1,14 @@
 package dns
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,6 +29,7 @@ type Server struct {
 
 	certificates [transports]atomic.Pointer[Certificate] // that are in force
 	httpPath     atomic.Pointer[string]                  // likewise
+	coalesce     atomic.Int64                            // likewise: a time.Duration
 }
 
 // NewServer makes a server without sockets. Every request is answered from the snapshot that is
@@ -42,7 +45,7 @@ func (s *Server) Listen(doors Doors) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wanted := doors.all()
-	opened, err := s.openAll(wanted)
+	opened, err := s.openAll(wanted, doors.Workers)
 	if err != nil {
 		return err
 	}
@@ -52,6 +55,7 @@ func (s *Server) Listen(doors Doors) error {
 		}
 	}
 	s.httpPath.Store(&doors.HTTPS.Path)
+	s.coalesce.Store(int64(doors.Coalesce))
 	for w, d := range s.doors {
 		if !slices.Contains(wanted, w) {
 			d.close()
@@ -71,14 +75,14 @@ func (s *Server) Listen(doors Doors) error {
 }
 
 // openAll opens the doors that are not open yet, all or none. The caller holds mu.
-func (s *Server) openAll(wanted []where) (opened map[where]*door, err error) {
+func (s *Server) openAll(wanted []where, workers int) (opened map[where]*door, err error) {
 	opened = map[where]*door{}
 	var errs []error
 	for _, w := range wanted {
 		if s.doors[w] != nil || opened[w] != nil {
 			continue
 		}
-		d, err := s.open(w)
+		d, err := s.open(w, workers)
 		if err != nil {
 			errs = append(errs, s.refusal(w, err))
 			continue
@@ -134,7 +138,7 @@ func (s *Server) Buffers() map[netip.AddrPort]int {
 func (s *Server) Close() error { return s.Listen(Doors{}) }
 
 // open makes the sockets of one door, all or none. Nobody reads from them yet.
-func (s *Server) open(w where) (*door, error) {
+func (s *Server) open(w where, workers int) (*door, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &door{cancel: cancel}
 	var err error
@@ -142,7 +146,7 @@ func (s *Server) open(w where) (*door, error) {
 	case QUIC:
 		err = s.openQUIC(ctx, d, w)
 	case UDP:
-		err = s.openPlain(ctx, d, w)
+		err = s.openPlain(ctx, d, w, workers)
 	default:
 		err = s.openStream(ctx, d, w)
 	}
@@ -155,8 +159,8 @@ func (s *Server) open(w where) (*door, error) {
 }
 
 // openPlain opens a door for UDP and TCP.
-func (s *Server) openPlain(ctx context.Context, d *door, w where) error {
-	packets, listener, err := s.inherited.plain(ctx, w.address)
+func (s *Server) openPlain(ctx context.Context, d *door, w where, workers int) error {
+	packets, listener, err := s.inherited.plain(ctx, w.address, cmp.Or(workers, runtime.GOMAXPROCS(0)))
 	if err != nil {
 		return err
 	}

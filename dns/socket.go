@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -25,10 +24,10 @@ const (
 	bindRest  = 50 * time.Millisecond
 )
 
-// bind opens one UDP socket for each core, and the TCP socket, on one address and port.
-func bind(ctx context.Context, a netip.AddrPort) (packets []*net.UDPConn, listener net.Listener, err error) {
+// bind opens some UDP sockets, and the TCP socket, on one address and port.
+func bind(ctx context.Context, a netip.AddrPort, workers int) (packets []*net.UDPConn, listener net.Listener, err error) {
 	for range bindTries {
-		packets, listener, err = bindOnce(ctx, a)
+		packets, listener, err = bindOnce(ctx, a, workers)
 		if !errors.Is(err, unix.EADDRINUSE) {
 			break
 		}
@@ -43,13 +42,13 @@ func bind(ctx context.Context, a netip.AddrPort) (packets []*net.UDPConn, listen
 	return packets, listener, err
 }
 
-func bindOnce(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, net.Listener, error) {
+func bindOnce(ctx context.Context, a netip.AddrPort, workers int) ([]*net.UDPConn, net.Listener, error) {
 	listener, err := bindTCP(ctx, a)
 	if err != nil {
 		return nil, nil, err
 	}
 	port := uint16(listener.Addr().(*net.TCPAddr).Port)
-	packets, err := bindUDP(ctx, netip.AddrPortFrom(a.Addr(), port))
+	packets, err := bindUDP(ctx, netip.AddrPortFrom(a.Addr(), port), workers)
 	if err != nil {
 		_ = listener.Close()
 		return nil, nil, err
@@ -81,10 +80,10 @@ func bindQUIC(ctx context.Context, a netip.AddrPort) (*net.UDPConn, error) {
 	return conn.(*net.UDPConn), nil
 }
 
-// bindUDP opens one socket for each core. Sockets that share a port would also share it with
+// bindUDP opens a socket for each worker. Sockets that share a port would also share it with
 // another server of the same user, and each get a part of its questions; so it looks first whether
 // anybody is there.
-func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
+func bindUDP(ctx context.Context, a netip.AddrPort, workers int) ([]*net.UDPConn, error) {
 	network := "udp4"
 	if a.Addr().Is6() {
 		network = "udp6"
@@ -94,7 +93,7 @@ func bindUDP(ctx context.Context, a netip.AddrPort) ([]*net.UDPConn, error) {
 	}
 	shared := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return prepare(c, a) }}
 	var packets []*net.UDPConn
-	for range runtime.GOMAXPROCS(0) {
+	for range workers {
 		conn, err := shared.ListenPacket(ctx, network, a.String())
 		if err != nil {
 			for _, open := range packets {

@@ -39,6 +39,7 @@ type batch struct {
 	replies  [batchSize][]byte
 	controls [batchSize][controlSize]byte
 
+	pace     pace
 	sending  int // replies in out
 	sent     int
 	count    int // what the last call gave
@@ -108,8 +109,13 @@ func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) 
 		if ctx.Err() != nil {
 			return true
 		}
-		if b.count == batchSize {
-			runtime.Gosched() // there is more; probes and sessions want their turn too
+		switch pause := time.Duration(s.coalesce.Load()); {
+		case b.count == batchSize: // there is more; probes and sessions want their turn too
+			runtime.Gosched()
+		case b.pace.gathers(pause):
+			rest(pause)
+		case b.count == 1: // alone: the next one is hardly there yet, and the poller will tell of it
+			return false
 		}
 	}
 }
@@ -176,6 +182,7 @@ func (s *Server) answer(b *batch, wildcard bool) {
 	snapshot, now := s.snapshot(), time.Now()
 	policy := snapshot.Policy()
 	proxied := policy.Proxied()
+	b.pace.note(b.count, now)
 	for i := range b.count {
 		in := &b.in[i]
 		packet, source := b.requests[i][:in.length], address(&b.from[i])

@@ -18,9 +18,15 @@ import (
 // TestPacketsAreAnsweredAtEveryPace sends one, two and many packets in all orders: a worker takes them one by one or
 // many at once, by what it found before, and may overlook none in between.
 func TestPacketsAreAnsweredAtEveryPace(t *testing.T) {
-	for _, listen := range []string{"127.0.0.1", "0.0.0.0"} {
-		t.Run(listen, func(t *testing.T) {
-			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0))
+	for _, tc := range []struct {
+		name, listen string
+		coalesce     time.Duration
+	}{
+		{"one address", "127.0.0.1", 0}, {"all addresses", "0.0.0.0", 0}, {"with pauses", "127.0.0.1", 50 * time.Microsecond},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			listen := tc.listen
+			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0), 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,6 +35,7 @@ func TestPacketsAreAnsweredAtEveryPace(t *testing.T) {
 			}
 			snapshot := emptySnapshot()
 			s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return snapshot }, slog.New(slog.DiscardHandler))
+			s.coalesce.Store(int64(tc.coalesce))
 			ctx, cancel := context.WithCancel(t.Context())
 			var worker sync.WaitGroup
 			defer worker.Wait()
@@ -67,5 +74,39 @@ func ask(t *testing.T, client net.Conn, round, requests int) {
 		if n, err := client.Read(reply); err != nil || n != headerSize {
 			t.Fatalf("round %d, reply %d of %d: %d octets: %v", round, i+1, requests, n, err)
 		}
+	}
+}
+
+// A pause is worth while when it gathers a packet, and only then: the rate of the last whole span tells.
+func TestPauseOnlyWhilePacketsComeFast(t *testing.T) {
+	const pause = 50 * time.Microsecond
+	begin := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name  string
+		every time.Duration
+		pause time.Duration
+		want  bool
+	}{
+		{"5,000 a second", 200 * time.Microsecond, pause, false},
+		{"19,000 a second", 52 * time.Microsecond, pause, false},
+		{"25,000 a second", 40 * time.Microsecond, pause, true},
+		{"25,000 a second, without a pause", 40 * time.Microsecond, 0, false},
+		{"15,000 a second, with a longer pause", 66 * time.Microsecond, 2 * pause, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var p pace
+			now := begin
+			for range 1000 {
+				now = now.Add(tc.every)
+				p.note(1, now)
+			}
+			if got := p.gathers(tc.pause); got != tc.want {
+				t.Errorf("got %v at %.0f packets a second", got, p.rate)
+			}
+			p.note(1, now.Add(time.Second)) // after a second of silence
+			if p.gathers(tc.pause) {
+				t.Errorf("still pauses after a second of silence, at %.0f packets a second", p.rate)
+			}
+		})
 	}
 }

@@ -65,7 +65,7 @@ func TestNoPacketInformation(t *testing.T) {
 // controlOf gives the control message that comes with a packet to an address of this machine.
 func controlOf(t *testing.T, listen, asked string) []byte {
 	t.Helper()
-	conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0))
+	conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestBurstsAreAnsweredWhole(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			wildcard := tc.listen == "0.0.0.0"
-			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(tc.listen), 0))
+			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(tc.listen), 0), 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestBurstsAreAnsweredWhole(t *testing.T) {
 
 // An error that an earlier answer left on the socket does not hide the packets that are there already.
 func TestErrorOnTheSocketHidesNoPacket(t *testing.T) {
-	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"))
+	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 // doors gives what DNS is served on, and reads the certificate for it.
 func (d *daemon) doors(cfg *config.Config) (dns.Doors, error) {
-	doors := dns.Doors{Plain: d.listenOn(cfg)}
+	doors := dns.Doors{Plain: d.listenOn(cfg), Workers: cfg.Server.Workers, Coalesce: cfg.Server.Coalesce}
 	for path, s := range secured(cfg) {
 		certificate, err := dns.LoadCertificate(s.Certificate, s.Key, d.log)
 		if err != nil {
