@@ -42,6 +42,9 @@ const (
 	streams = 100
 	// connectionWindow is how many octets of requests may be on their way to us in one connection.
 	connectionWindow = 64 << 10
+	// tellingTime is how much longer a connection lives than a message may take to come, so that the end of the message is told
+	// on its stream.
+	tellingTime = time.Second
 )
 
 // errFull refuses a connection.
@@ -90,7 +93,7 @@ func (s *Server) Run(ctx context.Context, socket *net.UDPConn) error {
 	config.MinVersion, config.NextProtos = tls.VersionTLS13, []string{"doq"}
 	listener, err := transport.Listen(config, &quic.Config{
 		HandshakeIdleTimeout:           s.Idle / 2, // and twice that for all of it
-		MaxIdleTimeout:                 s.Idle,
+		MaxIdleTimeout:                 s.Idle + tellingTime,
 		InitialStreamReceiveWindow:     uint64(2 * s.Longest),
 		MaxStreamReceiveWindow:         uint64(2 * s.Longest),
 		InitialConnectionReceiveWindow: connectionWindow,
