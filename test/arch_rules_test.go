@@ -129,12 +129,18 @@ func inspect(sources []source) []string {
 	return faults
 }
 
-// level gives a package's place in the table, counted from the roof.
-func level(room string) (int, bool) {
-	for i, f := range house {
-		for _, r := range f.rooms {
-			below, all := strings.CutSuffix(r.path, "...")
-			if r.path == room || all && strings.HasPrefix(room, below) {
+// level gives a package's place in the table, counted from the roof. A room that is named counts before one of all
+// that lies below a folder.
+func level(name string) (int, bool) {
+	for _, matches := range []func(path string) bool{
+		func(path string) bool { return path == name },
+		func(path string) bool {
+			below, all := strings.CutSuffix(path, "...")
+			return all && strings.HasPrefix(name, below)
+		},
+	} {
+		for i, f := range house {
+			if slices.ContainsFunc(f.rooms, func(r room) bool { return matches(r.path) }) {
 				return i, true
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb/bgp/screen"
+	"gslb/test/rig"
 )
 
 // A peer that sends what it should not reaches nothing but its own session: after each check the
@@ -286,7 +287,7 @@ func mutate(t *testing.T, b *bench, o open, wire func(prefix string) []byte, fam
 			if err := h.send(append(kept[begin:begin+100:begin+100], update(nil, base(), wire(mark)))...); err != nil {
 				t.Fatal(err)
 			}
-			until(t, soon, "nsk", func() string {
+			rig.Until(t, rig.Soon, "nsk", func() string {
 				if err := h.alive(); err != nil {
 					t.Fatal(err)
 				}

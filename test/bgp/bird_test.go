@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 func TestBIRDThatRestartsGracefullyConfirms(t *testing.T) {
@@ -51,9 +53,9 @@ func TestBIRDSendsSeveralPathsOfAPrefix(t *testing.T) {
 		}
 		return strings.Join(words, ", ")
 	}
-	until(t, soon, "150 wins, 50 spare", lines)
+	rig.Until(t, rig.Soon, "150 wins, 50 spare", lines)
 	b.command("disable", "more")
-	until(t, soon, "50 wins", lines)
+	rig.Until(t, rig.Soon, "50 wins", lines)
 	s.keeps("203.0.113.1", "nsk")
 	b.command("disable", "four")
 	s.sends("203.0.113.1", "msk")
@@ -90,7 +92,7 @@ func TestPasswordThatChangesCountsFromTheNextConnection(t *testing.T) {
 			b.untouched("gslb", since)
 			b.configure(routes("four", "203.0.113.0/24"), session("haddock")) // a new session
 			s.says("203.0.113.1", "placed=partners")
-			until(t, soon, "a new session", func() string {
+			rig.Until(t, rig.Soon, "a new session", func() string {
 				if state, again := b.state("gslb"); state != "Established" || again.Sub(since) < 100*time.Millisecond {
 					return state
 				}
@@ -122,7 +124,7 @@ func TestPeerThatMovesToAnotherAddressLeavesTheOthersAlone(t *testing.T) {
 	s.sends("203.0.114.1", "msk")
 	first.untouched("gslb", since)
 	s.keeps("203.0.113.1", "nsk")
-	until(t, soon, "the words", func() string {
+	rig.Until(t, rig.Soon, "the words", func() string {
 		return wordless(second.log.String(), []string{"gslb: Received: Peer de-configured"})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb/dns/admin"
+	"gslb/test/rig"
 )
 
 // churn is a peer whose prefixes come and go all the time.
@@ -96,7 +97,7 @@ func TestTableOfAServerThatWasKilledIsOneThatItHad(t *testing.T) {
 	}
 	c.turns = nil
 	was := maps.Clone(c.present)
-	until(t, soon, fmt.Sprint(count), func() string { return fmt.Sprint(s.accepted()) })
+	rig.Until(t, rig.Soon, fmt.Sprint(count), func() string { return fmt.Sprint(s.accepted()) })
 	time.Sleep(saved)
 	c.last(t, 9*time.Second+time.Duration(c.random%3000)*time.Millisecond, prefix, count)
 	s.kill()
@@ -130,7 +131,7 @@ func TestTableOfAServerThatWasKilledIsOneThatItHad(t *testing.T) {
 	if err := h.send(ends()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, soon, "no difference", func() string {
+	rig.Until(t, rig.Soon, "no difference", func() string {
 		if n := apart(s.table(), c.present); n > 0 {
 			return fmt.Sprintf("%d prefixes of difference", n)
 		}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // flooding is what makes the test's own binary flood the DNS server at this address until it is killed.
@@ -228,10 +230,10 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	after := time.Since(answered)
 
 	spare, soonest := 64, time.Second // MB
-	if raceDetector {
+	if rig.Race {
 		spare, soonest = 4*spare, 10*soonest // it keeps a shadow of all that was ever touched, and takes its time for that
 	}
-	until(t, time.Second, "as before", func() string {
+	rig.Until(t, time.Second, "as before", func() string {
 		if m, d := s.vitals(); m > memory+spare || d > descriptors+8 {
 			return fmt.Sprintf("%d MB and %d descriptors, where there were %d and %d", m, d, memory, descriptors)
 		}

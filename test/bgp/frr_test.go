@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // frr is a bgpd of FRR, alone: no other daemon of it runs.
@@ -18,13 +20,13 @@ type frr struct {
 	folder  string
 	at      netip.AddrPort
 	cmd     *exec.Cmd
-	log     *output
+	log     *rig.Output
 	program string
 }
 
 func newFRR(t *testing.T, at netip.AddrPort) *frr {
 	t.Helper()
-	f := &frr{t: t, folder: t.TempDir(), at: at, log: &output{}, program: installed(t, "bgpd", "frr")}
+	f := &frr{t: t, folder: t.TempDir(), at: at, log: &rig.Output{}, program: rig.Installed(t, "bgpd", "frr")}
 	t.Cleanup(func() {
 		f.kill()
 		if t.Failed() {
@@ -83,7 +85,7 @@ func (f *frr) begin() {
 	if err := f.cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
-	until(f.t, soon, "a door", func() string {
+	rig.Until(f.t, rig.Soon, "a door", func() string {
 		if _, err := os.Stat(filepath.Join(f.folder, "bgpd.vty")); err != nil {
 			return err.Error()
 		}
@@ -118,7 +120,7 @@ func (f *frr) vtysh(commands ...string) string {
 // besideFRR is a server and an FRR at its host 9, neither running yet.
 func besideFRR(t *testing.T) (*server, *frr) {
 	t.Helper()
-	installed(t, "bgpd", "frr")
+	rig.Installed(t, "bgpd", "frr")
 	s := newServer(t)
 	return s, newFRR(t, vacant(t, s.net.host(9)))
 }
@@ -155,7 +157,7 @@ func TestFRRWhoseSessionIsResetByItsOperatorComesBack(t *testing.T) {
 	s.begin()
 	s.sends("203.0.113.1", "nsk")
 	stop := s.watch("203.0.113.1", "nsk")
-	mark := s.log.mark()
+	mark := s.log.Mark()
 	f.vtysh("clear bgp *")
 	s.logs(mark, "administrative reset (6/4)")
 	s.logs(mark, "session up")
@@ -191,7 +193,7 @@ func TestFRRThatRestartsGracefullyConfirmsAndLosesTheRest(t *testing.T) {
 
 func TestFRRSendsSeveralPathsOfAPrefix(t *testing.T) {
 	t.Parallel()
-	installed(t, "bird", "bird2")
+	rig.Installed(t, "bird", "bird2")
 	s, f := besideFRR(t)
 	members := []*routeServer{newRouteServer(t, vacant(t, s.net.host(20))), newRouteServer(t, vacant(t, s.net.host(21)))}
 	var router, ipv4 strings.Builder
@@ -221,7 +223,7 @@ func TestFRRSendsSeveralPathsOfAPrefix(t *testing.T) {
 		m.established("exchange")
 	}
 	s.sends("203.0.113.1", "nsk")
-	until(t, soon, "two paths", func() string {
+	rig.Until(t, rig.Soon, "two paths", func() string {
 		if out := f.vtysh("show bgp ipv4 neighbors " + ours.String() + " advertised-routes"); strings.Count(out, "203.0.113.0/24") < 2 {
 			return out
 		}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // handmade is a connection of a peer made by hand.
@@ -22,7 +24,7 @@ type handmade struct {
 
 // dial connects to the server from an address.
 func (s *server) dial(from netip.Addr) (*handmade, error) {
-	d := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), Timeout: soon}
+	d := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0)), Timeout: rig.Soon}
 	conn, err := d.Dial("tcp", s.bgp.String())
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func (h *handmade) next() ([]byte, error) {
 	select {
 	case m := <-h.in:
 		return m, nil
-	case <-time.After(soon):
+	case <-time.After(rig.Soon):
 		return nil, errSilent
 	}
 }
@@ -116,7 +118,7 @@ func (h *handmade) alive() error {
 }
 
 func (h *handmade) send(messages ...[]byte) error {
-	_ = h.conn.SetWriteDeadline(time.Now().Add(soon)) // a closed connection fails to write
+	_ = h.conn.SetWriteDeadline(time.Now().Add(rig.Soon)) // a closed connection fails to write
 	_, err := h.conn.Write(join(messages...))
 	return err
 }
@@ -125,7 +127,7 @@ func (h *handmade) send(messages ...[]byte) error {
 // without a word.
 func (s *server) greeted(from netip.Addr, first []byte) *handmade {
 	s.t.Helper()
-	for end := time.Now().Add(soon); ; {
+	for end := time.Now().Add(rig.Soon); ; {
 		h, err := s.dial(from)
 		if err == nil {
 			if err = h.send(first); err == nil {
@@ -277,7 +279,7 @@ func (b *bench) passes() {
 	if err := b.session.send(good(mark)); err != nil {
 		b.t.Fatalf("the session ended: %v; %s", err, b.session.verdict())
 	}
-	until(b.t, soon, "nsk", func() string {
+	rig.Until(b.t, rig.Soon, "nsk", func() string {
 		if err := b.session.alive(); err != nil {
 			b.t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"gslb/config/state"
 	"gslb/health"
+	"gslb/test/rig"
 )
 
 // killedFrame is the configuration of a server that is killed: of two datacenters one is well, and one is ill.
@@ -111,9 +112,9 @@ func (k *killing) boot(before bool) {
 	k.t.Helper()
 	k.launch()
 	if !before {
-		until(k.t, soon, k.well, func() string { return k.addresses("192.0.2.200") })
+		rig.Until(k.t, rig.Soon, k.well, func() string { return k.addresses("192.0.2.200") })
 		h := k.established(k.net.host(5), fair(), good(k.network))
-		until(k.t, soon, k.nsk, func() string { return k.addresses("203.0.113.7") })
+		rig.Until(k.t, rig.Soon, k.nsk, func() string { return k.addresses("203.0.113.7") })
 		time.Sleep(saved)
 		h.conn.Close()
 		return
@@ -121,7 +122,7 @@ func (k *killing) boot(before bool) {
 	begin := time.Now()
 	first := ""
 	defer func() { k.ready = time.Now() }()
-	until(k.t, soon, "answers", func() string {
+	rig.Until(k.t, rig.Soon, "answers", func() string {
 		if first = k.addresses("192.0.2.200"); strings.HasPrefix(first, "no answer") {
 			return first
 		}

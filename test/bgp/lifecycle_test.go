@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // peerKeys is a BIRD as the peer of the server.
@@ -37,7 +39,7 @@ func TestChangeOfOnePeerLeavesTheOthersAlone(t *testing.T) {
 	first.untouched("gslb", since)
 
 	s.configure(both(", hold: 30s"))
-	until(t, soon, "a new session", func() string {
+	rig.Until(t, rig.Soon, "a new session", func() string {
 		if state, again := second.state("gslb"); state != "Established" || again.Sub(joined) < 100*time.Millisecond {
 			return state + " since " + again.String()
 		}
@@ -64,7 +66,7 @@ func TestAnotherRouterIDIsToldAsAChange(t *testing.T) {
 	s, b, _ := steered(t, "", "203.0.113.0/24")
 	b.established("gslb")
 	s.rewrite("router_id: 192.0.2.53", "router_id: 192.0.2.54")
-	until(t, soon, "the words", func() string {
+	rig.Until(t, rig.Soon, "the words", func() string {
 		return wordless(b.log.String(), []string{"gslb: Received: Other configuration change"})
 	})
 	s.confirms("203.0.113.1")
@@ -188,7 +190,7 @@ func TestServerThatEndsParts(t *testing.T) {
 		t.Error(err)
 	}
 	s.cmd = nil
-	until(t, soon, "the words", func() string {
+	rig.Until(t, rig.Soon, "the words", func() string {
 		return wordless(b.log.String(), []string{"gslb: Received: Administrative shutdown"})
 	})
 	if err := syscall.Kill(speaker, 0); err == nil {
@@ -207,16 +209,16 @@ func TestHundredThousandPrefixesSteer(t *testing.T) {
 	session := b.session("gslb", s.bgp, "passive;")
 	b.configure(routes("four", prefixes...), session)
 	b.begin()
-	until(t, soon, "loaded", func() string {
+	rig.Until(t, rig.Soon, "loaded", func() string {
 		return strings.ReplaceAll(wordless(b.command("show", "route", "count"), []string{fmt.Sprintf("%d of %d routes", count-1, count-1)}), "the words", "loaded")
 	})
 	s.configure(birdPartner(b, ", local: OURS", "    accept: {within: [60.0.0.0/6]}"))
 	s.begin()
 	begin := time.Now()
-	until(t, soon, "Established", func() string { state, _ := b.state("gslb"); return state })
+	rig.Until(t, rig.Soon, "Established", func() string { state, _ := b.state("gslb"); return state })
 	begun := time.Now()
 	for _, i := range []int{count - 2, 0, count / 2} { // in no order: a sync that takes long is taken in parts
-		until(t, time.Minute, "nsk", func() string { return s.site(inside(prefix(i))) })
+		rig.Until(t, time.Minute, "nsk", func() string { return s.site(inside(prefix(i))) })
 	}
 	t.Logf("%d prefixes steer %v after the session was up, %v after the server answered",
 		count-1, time.Since(begun).Round(time.Millisecond), time.Since(begin).Round(time.Millisecond))

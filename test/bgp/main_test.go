@@ -4,8 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"gslb/test/rig"
 )
 
 // TestMain builds the server once. Its tests wait more than they work, so more of them run at a time than
@@ -20,12 +21,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	binary, err := program()
-	if err != nil {
+	if _, err := rig.Program(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(filepath.Dir(binary)) // the system tidies its folder for passing files
+	rig.Tidy()
 	os.Exit(code)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb/dns/admin"
+	"gslb/test/rig"
 )
 
 // The benchmarks here are the numbers of deploy/decisions, with the program itself, real sockets and a
@@ -46,7 +47,7 @@ func hundredThousand(b *testing.B) time.Duration {
 	}
 	bird.configure(routes("four", prefixes...), bird.session("gslb", tap.at, "passive;"))
 	bird.begin()
-	until(b, soon, "the words", func() string {
+	rig.Until(b, rig.Soon, "the words", func() string {
 		return wordless(bird.command("show", "route", "count"), []string{fmt.Sprintf("%d of %d routes", count, count)})
 	})
 	s.configure(partnerText("sibtel", "nsk", fmt.Sprintf("address: %s, port: %d, asn: 64501, local: OURS", tap.at.Addr(), tap.at.Port()),
@@ -150,7 +151,7 @@ func (s *server) million() (before float64, peers []*handmade) {
 		if err := p.send(good(mark), ends()); err != nil {
 			s.t.Fatal(err)
 		}
-		until(s.t, 2*time.Minute, "a partner's", func() string {
+		rig.Until(s.t, 2*time.Minute, "a partner's", func() string {
 			if site := s.site(inside(mark)); site != "nsk" && site != "spb" {
 				return site
 			}

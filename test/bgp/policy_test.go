@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 func TestCommunitiesSetThePreferenceAndWhatIsIgnored(t *testing.T) {
@@ -49,7 +51,7 @@ func TestTooManyPrefixesCloseTheSessionAndTheOldSetStays(t *testing.T) {
 	s.says("203.0.113.1", "placed=partners", " stale=")
 	s.keeps("203.0.114.1", "nsk")
 	s.keeps("203.0.115.1", "msk")
-	until(t, soon, "the words", func() string {
+	rig.Until(t, rig.Soon, "the words", func() string {
 		return wordless(b.command("show", "protocols", "all", "gslb"), []string{"Maximum number of prefixes reached"})
 	})
 	s.sends("203.0.113.1", "msk")
@@ -138,7 +140,7 @@ func TestPeerThatAnnouncedTooManyPrefixesIsLeftAloneUntilItsReset(t *testing.T) 
 	}
 	h.conn.Close()
 	peer := s.net.host(5).String()
-	until(t, soon, "the words", func() string {
+	rig.Until(t, rig.Soon, "the words", func() string {
 		return wordless(s.gslb("partners"), []string{" suspended ", " 2 for ", "sibtel " + peer + ": it announced too many prefixes", "(9m", "or until gslb partners reset sibtel"})
 	})
 	for client, site := range map[string]string{"60.1.1.1": "nsk", "60.1.2.1": "nsk", "60.1.3.1": "msk", "60.1.4.1": "msk"} {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // routeServer is a BIRD.
@@ -19,14 +21,14 @@ type routeServer struct {
 	folder  string
 	at      netip.AddrPort // where it listens
 	cmd     *exec.Cmd
-	log     *output
+	log     *rig.Output
 	program string
 }
 
 // newRouteServer makes a BIRD at an address of the server's network; nothing runs before begin.
 func newRouteServer(t testing.TB, at netip.AddrPort) *routeServer {
 	t.Helper()
-	b := &routeServer{t: t, folder: t.TempDir(), at: at, log: &output{}, program: installed(t, "bird", "bird2")}
+	b := &routeServer{t: t, folder: t.TempDir(), at: at, log: &rig.Output{}, program: rig.Installed(t, "bird", "bird2")}
 	t.Cleanup(func() {
 		b.kill()
 		if t.Failed() {
@@ -34,21 +36,6 @@ func newRouteServer(t testing.TB, at netip.AddrPort) *routeServer {
 		}
 	})
 	return b
-}
-
-// installed finds a daemon also where only root's PATH looks. Without it the test is skipped, or fails in CI.
-func installed(t testing.TB, program, debian string) string {
-	t.Helper()
-	for _, path := range []string{program, "/usr/sbin/" + program, "/usr/lib/frr/" + program} {
-		if found, err := exec.LookPath(path); err == nil {
-			return found
-		}
-	}
-	if os.Getenv("CI") == "true" || os.Getenv("CI") == "1" {
-		t.Fatalf("%s is not installed (package %s), and CI skips nothing", program, debian)
-	}
-	t.Skipf("%s is not installed (package %s)", program, debian)
-	return ""
 }
 
 // routes is a static protocol with these routes of one family, each "PREFIX" or "PREFIX { COMMANDS }".
@@ -109,7 +96,7 @@ func (b *routeServer) begin(options ...string) {
 	if err := b.cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
-	until(b.t, soon, "a control socket", func() string {
+	rig.Until(b.t, rig.Soon, "a control socket", func() string {
 		if _, err := os.Stat(filepath.Join(b.folder, "bird.ctl")); err != nil {
 			return err.Error()
 		}
@@ -131,7 +118,7 @@ func (b *routeServer) kill() {
 // command has BIRD do something, and gives what it says.
 func (b *routeServer) command(words ...string) string {
 	b.t.Helper()
-	cmd := exec.Command(installed(b.t, "birdc", "bird2"), append([]string{"-s", "bird.ctl"}, words...)...)
+	cmd := exec.Command(rig.Installed(b.t, "birdc", "bird2"), append([]string{"-s", "bird.ctl"}, words...)...)
 	cmd.Dir = b.folder
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -159,7 +146,7 @@ func (b *routeServer) state(name string) (state string, since time.Time) {
 // established waits for a session, and tells since when it is up.
 func (b *routeServer) established(name string) (since time.Time) {
 	b.t.Helper()
-	until(b.t, soon, "Established", func() (state string) {
+	rig.Until(b.t, rig.Soon, "Established", func() (state string) {
 		state, since = b.state(name)
 		return state
 	})
@@ -192,7 +179,7 @@ func partnerText(name, site, peer, partner string) string {
 // beside is a server and a BIRD at its host 9, neither running yet.
 func beside(t testing.TB) (*server, *routeServer) {
 	t.Helper()
-	installed(t, "bird", "bird2")
+	rig.Installed(t, "bird", "bird2")
 	s := newServer(t)
 	return s, newRouteServer(t, vacant(t, s.net.host(9)))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"gslb/test/rig"
 )
 
 // payloads writes VRPs in the form of validators, each "PREFIX MAXLENGTH ASN", as a new file in the old one's place.
@@ -31,9 +33,9 @@ func payloads(t *testing.T, file string, vrps ...string) {
 // cache runs StayRTR with a file of VRPs until it is killed or the test ends, and gives that.
 func cache(t *testing.T, at netip.AddrPort, file string) (kill func()) {
 	t.Helper()
-	cmd := exec.Command(installed(t, "stayrtr", "stayrtr"), "-bind", at.String(), "-cache", file, "-checktime=false", "-refresh", "1", "-metrics.addr", "")
+	cmd := exec.Command(rig.Installed(t, "stayrtr", "stayrtr"), "-bind", at.String(), "-cache", file, "-checktime=false", "-refresh", "1", "-metrics.addr", "")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	log := &output{}
+	log := &rig.Output{}
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -78,7 +80,7 @@ func TestRoutesThatRPKICallsInvalidSteerNobody(t *testing.T) {
 			for _, client := range []string{"203.0.114.1", "203.0.112.129", "2001:db8:100::1"} {
 				s.sends(client, "msk") // of another origin, or too long
 			}
-			until(t, soon, "the words", func() string { return wordless(s.gslb("partners"), []string{"rpki_invalid 3", from, "3 VRPs"}) })
+			rig.Until(t, rig.Soon, "the words", func() string { return wordless(s.gslb("partners"), []string{"rpki_invalid 3", from, "3 VRPs"}) })
 			if got := wordless(s.gslb("routes", "203.0.114.1", "--refused"), []string{"refused: rpki_invalid"}); got != "the words" {
 				t.Error(got)
 			}
@@ -93,7 +95,7 @@ func TestRoutesThatRPKICallsInvalidSteerNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			troubled := map[string]string{"file": "no JSON", "cache": "lost: "}
-			until(t, soon, "the words", func() string {
+			rig.Until(t, rig.Soon, "the words", func() string {
 				return wordless(strings.ReplaceAll(s.gslb("partners"), "invalid character 'o' in literal null", "no JSON"), []string{troubled[way], "2 VRPs"})
 			})
 			s.keeps("203.0.113.1", "msk")

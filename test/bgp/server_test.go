@@ -3,45 +3,24 @@ package bgp
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
-// soon bounds the wait for what takes a moment on an idle machine and longer on a busy one.
-const soon = 30 * time.Second
-
-// program builds gslb, with the race detector where the tests have it, and gives its path.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "gslb-bgp-")
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(folder, "gslb")
-	arguments := []string{"build", "-o", binary}
-	if raceDetector {
-		arguments = append(arguments, "-race")
-	}
-	out, err := exec.Command("go", append(arguments, "gslb/cmd/gslb")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return binary, nil
-})
-
-// networks and ports number what tests took of them. Two runs at a time begin at different ones.
-var networks, ports atomic.Uint32
+// networks numbers what tests took of them.
+var networks atomic.Uint32
 
 // loopbacks is a network 127.X.N.0/24 of a test's own, so that tests do not meet.
 type loopbacks uint8
@@ -53,25 +32,10 @@ func (l loopbacks) host(n byte) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 20 + byte(os.Getpid()%40), byte(l), n})
 }
 
-// vacant is a port of the address that nobody listens on, and that the kernel gives to nobody who asks for any.
-func vacant(t testing.TB, address netip.Addr) netip.AddrPort {
+// vacant is an address with a port that nobody listens on there.
+func vacant(t testing.TB, a netip.Addr) netip.AddrPort {
 	t.Helper()
-	for range 100 {
-		const first, count = 10_000, 20_000
-		at := netip.AddrPortFrom(address, uint16(first+(ports.Add(1)+uint32(os.Getpid())*101)%count))
-		stream, err := net.Listen("tcp", at.String())
-		if err != nil {
-			continue
-		}
-		packets, err := net.ListenPacket("udp", at.String())
-		stream.Close()
-		if err == nil {
-			packets.Close()
-			return at
-		}
-	}
-	t.Fatalf("no port of %s is vacant", address)
-	return netip.AddrPort{}
+	return netip.AddrPortFrom(a, rig.Vacant(t, a))
 }
 
 // sites names the places of a server by the address that it answers with. The site of a partner is nsk
@@ -100,13 +64,13 @@ type server struct {
 	folder         string
 	dns, bgp, door netip.AddrPort
 	cmd            *exec.Cmd
-	log            *output
+	log            *rig.Output
 }
 
 // newServer makes a server of the test's own; nothing runs before begin.
 func newServer(t testing.TB) *server {
 	t.Helper()
-	s := &server{t: t, net: newLoopbacks(), folder: t.TempDir(), log: &output{}}
+	s := &server{t: t, net: newLoopbacks(), folder: t.TempDir(), log: &rig.Output{}}
 	s.bgp, s.dns, s.door = vacant(t, s.net.host(1)), vacant(t, s.net.host(1)), vacant(t, s.net.host(1))
 	t.Cleanup(func() {
 		s.kill()
@@ -157,7 +121,7 @@ func (s *server) write(text string) {
 func (s *server) begin() {
 	s.t.Helper()
 	s.launch()
-	until(s.t, soon, "answers", func() string {
+	rig.Until(s.t, rig.Soon, "answers", func() string {
 		if s.site("192.0.2.200") == "msk" {
 			return "answers"
 		}
@@ -168,7 +132,7 @@ func (s *server) begin() {
 // launch runs the server, and does not wait until it answers.
 func (s *server) launch() {
 	s.t.Helper()
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -219,7 +183,7 @@ func (s *server) speaker() int {
 // gslb runs one command of the operator and gives what it prints.
 func (s *server) gslb(arguments ...string) string {
 	s.t.Helper()
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -290,7 +254,7 @@ func (s *server) reason(client string) string {
 // sends waits until the client is sent to the site.
 func (s *server) sends(client, site string) {
 	s.t.Helper()
-	until(s.t, soon, client+" to "+site, func() string { return client + " to " + s.site(client) })
+	rig.Until(s.t, rig.Soon, client+" to "+site, func() string { return client + " to " + s.site(client) })
 }
 
 // keeps fails unless the client is sent to the site now.
@@ -304,13 +268,13 @@ func (s *server) keeps(client, site string) {
 // says waits until the reason for the client has all of these words.
 func (s *server) says(client string, words ...string) {
 	s.t.Helper()
-	until(s.t, soon, "the words", func() string { return wordless(s.reason(client), words) })
+	rig.Until(s.t, rig.Soon, "the words", func() string { return wordless(s.reason(client), words) })
 }
 
 // confirms waits until the client is sent to a partner's site by a prefix that is not stale.
 func (s *server) confirms(client string) {
 	s.t.Helper()
-	until(s.t, soon, "confirmed", func() string {
+	rig.Until(s.t, rig.Soon, "confirmed", func() string {
 		if line := s.reason(client); !strings.Contains(line, "placed=partners") || strings.Contains(line, " stale=") {
 			return line
 		}
@@ -331,62 +295,19 @@ func wordless(line string, words []string) string {
 // logs waits until the log has the words since the mark.
 func (s *server) logs(mark int, words string) {
 	s.t.Helper()
-	until(s.t, soon, words, func() string {
-		if strings.Contains(s.log.since(mark), words) {
+	rig.Until(s.t, rig.Soon, words, func() string {
+		if strings.Contains(s.log.Since(mark), words) {
 			return words
 		}
 		return "a log without it"
 	})
 }
 
-// until polls until it gets what is wanted.
-func until(t testing.TB, patience time.Duration, want string, get func() string) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; {
-		got := get()
-		if got == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("got %s, want %s for %v", got, want, patience)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// output gathers what a process prints. It is safe for concurrent use.
-type output struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text = append(o.text, b...)
-	return len(b), nil
-}
-
-func (o *output) String() string { return o.since(0) }
-
-// mark is where the output stands now.
-func (o *output) mark() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.text)
-}
-
-func (o *output) since(mark int) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(o.text[mark:])
-}
-
 // always waits until the client is sent to this site and, in fifty answers in a row, to no other.
 func (s *server) always(client, site string) {
 	s.t.Helper()
 	row := 0
-	until(s.t, soon, "50 in a row to "+site, func() string {
+	rig.Until(s.t, rig.Soon, "50 in a row to "+site, func() string {
 		for row < 50 {
 			if got := s.site(client); got != site {
 				row = 0

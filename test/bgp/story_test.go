@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 func TestPartnersNetworkAndNobodyElseIsSentToItsSite(t *testing.T) {
@@ -83,7 +85,7 @@ func TestShutdownByThePartnerCountsAtOnce(t *testing.T) {
 	t.Parallel()
 	s, b, _ := steered(t, "", "203.0.113.0/24")
 	b.command("disable", "gslb")
-	until(t, 3*time.Second, "msk", func() string { return s.site("203.0.113.1") })
+	rig.Until(t, 3*time.Second, "msk", func() string { return s.site("203.0.113.1") })
 	s.logs(0, "the peer sent cease, administrative shutdown (6/2)")
 	b.command("enable", "gslb")
 	s.sends("203.0.113.1", "nsk")

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 const activated = "server: {listen: [\"DNS\"], state: state.db, nsid: ours}\nadmin: {listen: \"ADMIN\"}\nzones: {alpha.test: {ns: [ns.example.]}}\n"
@@ -38,7 +40,7 @@ func (m *manager) hears(t *testing.T, pattern string) {
 	t.Helper()
 	var heard []string
 	room := make([]byte, 4096)
-	_ = m.conn.SetReadDeadline(time.Now().Add(soon))
+	_ = m.conn.SetReadDeadline(time.Now().Add(rig.Soon))
 	for {
 		n, err := m.conn.Read(room)
 		if err != nil {
@@ -80,7 +82,7 @@ func TestServiceManagerHandsSocketsOverAndIsTold(t *testing.T) {
 	p := newProcess(t, map[string]string{"gslb.yaml": strings.NewReplacer("DNS", at.String(), "ADMIN", admin.String()).Replace(activated) + small(t)})
 	p.extra = files
 	p.environment = []string{"LISTEN_FDS=3", "LISTEN_FDNAMES=stream:packets:stray", "NOTIFY_SOCKET=" + m.path, "WATCHDOG_USEC=300000"}
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,21 +113,21 @@ func TestServiceManagerHandsSocketsOverAndIsTold(t *testing.T) {
 
 // The first connection starts the server, and is answered by it.
 func TestSystemdActivatesByAConnection(t *testing.T) {
-	path := installed(t, "systemd-socket-activate", "systemd")
+	path := rig.Installed(t, "systemd-socket-activate", "systemd")
 	at, admin := vacant(t), vacant(t)
 	p := newProcess(t, map[string]string{"gslb.yaml": strings.NewReplacer("DNS", at.String(), "ADMIN", admin.String()).Replace(activated) + small(t)})
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.begin(path, "-l", at.String(), "--fdname=dns", binary, "serve", "-c", filepath.Join(p.folder, "gslb.yaml"))
-	until(t, soon, "answered", func() string {
+	rig.Until(t, rig.Soon, "answered", func() string {
 		conn, err := net.DialTimeout("tcp", at.String(), time.Second)
 		if err != nil {
 			return err.Error()
 		}
 		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(soon))
+		_ = conn.SetDeadline(time.Now().Add(rig.Soon))
 		c := dns.Conn{Conn: conn}
 		ask := new(dns.Msg)
 		ask.SetQuestion("alpha.test.", dns.TypeSOA)

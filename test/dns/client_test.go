@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // client asks one server by one socket and one connection.
@@ -85,7 +87,7 @@ func (c *client) send(packet []byte) {
 func (c *client) receive() []byte {
 	c.t.Helper()
 	buffer := make([]byte, 65535)
-	if err := c.packets.SetReadDeadline(time.Now().Add(soon)); err != nil {
+	if err := c.packets.SetReadDeadline(time.Now().Add(rig.Soon)); err != nil {
 		c.t.Fatal(err)
 	}
 	n, err := c.packets.Read(buffer)
@@ -120,7 +122,7 @@ func (c *client) askStream(packet []byte) []byte {
 }
 
 func exchange(conn net.Conn, packet []byte) ([]byte, error) {
-	if err := conn.SetDeadline(time.Now().Add(soon)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(rig.Soon)); err != nil {
 		return nil, err
 	}
 	if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)); err != nil {

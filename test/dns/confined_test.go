@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"gslb/test/rig"
 )
 
 // confining is what makes the test's own binary confine itself and become the program that it names: the file of the
@@ -129,7 +131,7 @@ func callsOf(t *testing.T, set string) (calls []string) {
 	if !strings.HasPrefix(set, "@") {
 		return []string{set}
 	}
-	for i, line := range strings.Split(run(t, installed(t, "systemd-analyze", "systemd"), "syscall-filter", "--no-pager", set), "\n") {
+	for i, line := range strings.Split(run(t, rig.Installed(t, "systemd-analyze", "systemd"), "syscall-filter", "--no-pager", set), "\n") {
 		if word := strings.TrimSpace(line); i > 0 && word != "" && !strings.HasPrefix(word, "#") {
 			calls = append(calls, callsOf(t, word)...)
 		}
@@ -140,7 +142,7 @@ func callsOf(t *testing.T, set string) (calls []string) {
 // callNumbers gives the numbers of system calls, as the C headers of this machine have them.
 func callNumbers(t *testing.T) map[string]uint32 {
 	t.Helper()
-	out, err := exec.Command(installed(t, "gcc", "gcc"), "-dM", "-E", "-include", "asm/unistd.h", "-x", "c", "/dev/null").Output()
+	out, err := exec.Command(rig.Installed(t, "gcc", "gcc"), "-dM", "-E", "-include", "asm/unistd.h", "-x", "c", "/dev/null").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ cat /mnt/state/log
 // The server does all that it does under the unit's limits, and under them what it starts can do no harm.
 func TestWorksUnderTheUnitsLimits(t *testing.T) {
 	for program, debian := range map[string]string{"unshare": "util-linux", "setpriv": "util-linux", "dig": "bind9-dnsutils", "kdig": "knot-dnsutils", "curl": "curl", "pgrep": "procps", "openssl": "openssl", "ip": "iproute2"} {
-		installed(t, program, debian)
+		rig.Installed(t, program, debian)
 	}
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") != "" {
@@ -233,8 +235,10 @@ func TestWorksUnderTheUnitsLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As it is shipped: built with the race detector it does not come to serve under these limits.
-	gslb := filepath.Join(t.TempDir(), "gslb")
-	run(t, "go", "build", "-o", gslb, "gslb/cmd/gslb")
+	gslb, err := rig.Plain()
+	if err != nil {
+		t.Fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

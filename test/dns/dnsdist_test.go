@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // balanced is dnsdist before a server: one backend for UDP and TCP, which it tells its clients by the PROXY protocol.
@@ -20,7 +22,7 @@ newServer({address="BACK", source="127.7.0.1", useProxyProtocol=true, tcpFastOpe
 
 // dnsdist speaks for its clients: each is steered as who it is, over UDP and TCP, and told its own reasons.
 func TestDnsdistSpeaksForItsClients(t *testing.T) {
-	path, kdig := installed(t, "dnsdist", "dnsdist"), installed(t, "kdig", "knot-dnsutils")
+	path, kdig := rig.Installed(t, "dnsdist", "dnsdist"), rig.Installed(t, "kdig", "knot-dnsutils")
 	back, _ := gslb(t, strings.NewReplacer("explain: [127.0.0.0/8], tsig_keys: tsig.keys", "explain: [127.9.9.9/32], proxies: [127.7.0.1/32]",
 		"networks: [203.0.113.0/24, ", "networks: [127.9.9.9/32, ", "transfer: {keys: [xfr]}", "", "LONG", "x").Replace(steered), nil)
 	front := vacant(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb/dns/sign"
+	"gslb/test/rig"
 )
 
 // churning is how long everything moves at once: a quarter of a minute, or minutes in the long run.
@@ -127,7 +128,7 @@ func (s *signedServer) rollOver(next *sign.Key, over time.Time) {
 	}
 }
 
-// A family that comes back, and a name that is new, are seen as soon as the TTLs are over: also by resolvers that make denials
+// A family that comes back, and a name that is new, are seen as rig.Soon as the TTLs are over: also by resolvers that make denials
 // out of the records they have.
 func TestAggressiveResolversSeeWhatComesBack(t *testing.T) {
 	s := newSignedServer(t, "nsec", "1")
@@ -139,7 +140,7 @@ func TestAggressiveResolversSeeWhatComesBack(t *testing.T) {
 		answers(t, at, "ns1.ok.test.", dns.TypeA)
 		see := func(name string, rrtype uint16, want string) {
 			t.Helper()
-			until(t, soon, want, func() string {
+			rig.Until(t, rig.Soon, want, func() string {
 				got, err := believed(at, name, rrtype)
 				if err != nil {
 					return err.Error()
@@ -185,12 +186,12 @@ func TestServersWithTheSameKeysAreOne(t *testing.T) {
 			t.Errorf("%s: %s", at, got)
 		}
 	}
-	dig := installed(t, "dig", "bind9-dnsutils")
+	dig := rig.Installed(t, "dig", "bind9-dnsutils")
 	zone := run(t, dig, "@"+other.Addr().String(), "-p", fmt.Sprint(other.Port()), "+onesoa", "+nostats", "+nocmd", "+nocomments", "AXFR", "ok.test")
 	path := filepath.Join(t.TempDir(), "ok.test.zone")
 	if err := os.WriteFile(path, []byte(zone), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, installed(t, "ldns-verify-zone", "ldnsutils"), path)
-	run(t, installed(t, "dnssec-verify", "bind9-utils"), "-z", "-o", "ok.test", path)
+	run(t, rig.Installed(t, "ldns-verify-zone", "ldnsutils"), path)
+	run(t, rig.Installed(t, "dnssec-verify", "bind9-utils"), "-z", "-o", "ok.test", path)
 }

@@ -14,6 +14,7 @@ import (
 
 	"gslb/dns/sign"
 	"gslb/dns/zone"
+	"gslb/test/rig"
 )
 
 // signedConfig is a server with signed zones: ok.test with names of every kind, safe.ok.test below it with keys of its
@@ -151,7 +152,7 @@ func believed(at netip.AddrPort, name string, rrtype uint16) (string, error) {
 	m := new(dns.Msg)
 	m.SetQuestion(name, rrtype)
 	m.SetEdns0(4096, true)
-	c := dns.Client{Net: "tcp", Timeout: soon}
+	c := dns.Client{Net: "tcp", Timeout: rig.Soon}
 	r, _, err := c.Exchange(m, at.String())
 	if err != nil {
 		return "", err
@@ -217,7 +218,7 @@ func TestValidatorsBelieveEverything(t *testing.T) {
 		t.Run(denial, func(t *testing.T) {
 			s := newSignedServer(t, denial, "3600")
 			for resolver, at := range s.validators() {
-				until(t, soon, "NOERROR secure 192.0.2.53", func() string {
+				rig.Until(t, rig.Soon, "NOERROR secure 192.0.2.53", func() string {
 					got, err := believed(at, "ns1.ok.test.", dns.TypeA)
 					if err != nil {
 						return err.Error()
@@ -242,7 +243,7 @@ func (s *signedServer) delv() {
 	anchors := filepath.Join(s.p.folder, "anchors")
 	s.p.write("anchors", fmt.Sprintf("trust-anchors { ok.test. static-key %s %s %s \"%s\"; };\n", words[0], words[1], words[2], strings.Join(words[3:], "")))
 	for _, question := range []string{"www.ok.test A", "www.ok.test HTTPS", "a.vid.ok.test A", "nothing.ok.test A", "www.ok.test MX", "x.wild.ok.test A", "x.old.ok.test A"} {
-		out := run(s.t, installed(s.t, "delv", "bind9-dnsutils"), append([]string{"@" + s.at.Addr().String(), "-p", fmt.Sprint(s.at.Port()), "-a", anchors, "+root=ok.test"}, strings.Fields(question)...)...)
+		out := run(s.t, rig.Installed(s.t, "delv", "bind9-dnsutils"), append([]string{"@" + s.at.Addr().String(), "-p", fmt.Sprint(s.at.Port()), "-a", anchors, "+root=ok.test"}, strings.Fields(question)...)...)
 		if !strings.Contains(out, "fully validated") {
 			s.t.Errorf("delv %s:\n%s", question, out)
 		}

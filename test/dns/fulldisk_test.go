@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"gslb/test/rig"
 )
 
 // fullDisk runs the server with its state on a disk of its own, fills that, has the server save more, and makes room again.
@@ -49,7 +51,7 @@ grep -c lost log2 || true
 // A disk that is full costs what would be written to it, and no answer; it is told once, and again when it is over.
 func TestServesOnAFullDisk(t *testing.T) {
 	for program, debian := range map[string]string{"unshare": "util-linux", "dig": "bind9-dnsutils", "ip": "iproute2"} {
-		installed(t, program, debian)
+		rig.Installed(t, program, debian)
 	}
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") != "" {
@@ -57,7 +59,7 @@ func TestServesOnAFullDisk(t *testing.T) {
 		}
 		t.Skip("only root may make namespaces")
 	}
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gslb/dns/sign"
+	"gslb/test/rig"
 )
 
 // hosts are the addresses of the servers on the island: the root's, the one of the zone test, and ours.
@@ -36,15 +37,15 @@ type island struct {
 // deny, ours is signed, and so are those above it.
 func newIsland(t *testing.T, denial string) island {
 	t.Helper()
-	i := island{t: t, name: fmt.Sprintf("gslb-%d", os.Getpid()), ip: installed(t, "ip", "iproute2")}
-	server, binary := installed(t, "nsd", "nsd"), ""
+	i := island{t: t, name: fmt.Sprintf("gslb-%d", os.Getpid()), ip: rig.Installed(t, "ip", "iproute2")}
+	server, binary := rig.Installed(t, "nsd", "nsd"), ""
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") != "" {
 			t.Fatal("only root may make a network namespace, and CI skips nothing")
 		}
 		t.Skip("only root may make a network namespace")
 	}
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func (i island) sign(p *process, origin, file string) (ds string) {
 	now := time.Now().Add(-time.Hour)
 	k := key(i.t, p.folder, origin, sign.ECDSAP256SHA256, sign.Times{Created: now, Publish: now, Activate: now})
 	path := filepath.Join(p.folder, file)
-	run(i.t, installed(i.t, "dnssec-signzone", "bind9-utils"), "-q", "-z", "-S", "-K", p.folder, "-d", p.folder, "-o", origin, "-f", path, path)
+	run(i.t, rig.Installed(i.t, "dnssec-signzone", "bind9-utils"), "-q", "-z", "-S", "-K", p.folder, "-d", p.folder, "-o", origin, "-f", path, path)
 	_, ds = k.DS(sign.SHA256)
 	return ds
 }
@@ -140,8 +141,8 @@ func (i island) prints(path string, arguments ...string) string {
 // knows waits until a server of the island knows of our zone.
 func (i island) knows(server string) {
 	i.t.Helper()
-	until(i.t, soon, "an answer", func() string {
-		out, _ := exec.Command(i.ip, "netns", "exec", i.name, installed(i.t, "dig", "bind9-dnsutils"), "@"+server, "+norec", "+tries=1", "+time=1", "NS", "ok.test").Output()
+	rig.Until(i.t, rig.Soon, "an answer", func() string {
+		out, _ := exec.Command(i.ip, "netns", "exec", i.name, rig.Installed(i.t, "dig", "bind9-dnsutils"), "@"+server, "+norec", "+tries=1", "+time=1", "NS", "ok.test").Output()
 		if strings.Contains(string(out), "ns1.ok.test.") {
 			return "an answer"
 		}
@@ -155,7 +156,7 @@ func (i island) zonemaster(zone string) (findings []string) {
 	accepted := map[string]bool{
 		"NAMESERVER_IP_WITHOUT_REVERSE": true, // of level WARNING: there are no reverse zones on the island
 	}
-	out := i.prints(installed(i.t, "zonemaster-cli", "zonemaster-cli"), "--hints", file(i.t, "hints"), "--level", "WARNING", "--json", zone)
+	out := i.prints(rig.Installed(i.t, "zonemaster-cli", "zonemaster-cli"), "--hints", file(i.t, "hints"), "--level", "WARNING", "--json", zone)
 	var found []struct{ Level, Tag string }
 	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		i.t.Fatalf("zonemaster prints %q: %v", out, err)
@@ -171,7 +172,7 @@ func (i island) zonemaster(zone string) (findings []string) {
 // dnsviz gives what dnsviz finds to be wrong with a zone.
 func (i island) dnsviz(zone string) string {
 	i.t.Helper()
-	path, probe := installed(i.t, "dnsviz", "dnsviz"), filepath.Join(i.t.TempDir(), "probe.json")
+	path, probe := rig.Installed(i.t, "dnsviz", "dnsviz"), filepath.Join(i.t.TempDir(), "probe.json")
 	i.prints(path, "probe", "-A", "-a", ".", "-x", ".:a.root-servers.net=198.41.0.4", "-x", "root-servers.net:a.root-servers.net=198.41.0.4", "-o", probe, zone)
 	return strings.TrimSpace(i.prints(path, "grok", "-l", "warning", "-r", probe))
 }
@@ -225,12 +226,12 @@ func TestResolversComeFromTheRoot(t *testing.T) {
 		config += "  send-client-subnet: " + host + "\n"
 	}
 	u.write("unbound.conf", config+"remote-control:\n  control-enable: no\n")
-	i.begin(u, installed(t, "unbound", "unbound"), "-d", "-c", "unbound.conf")
+	i.begin(u, rig.Installed(t, "unbound", "unbound"), "-d", "-c", "unbound.conf")
 	b := newProcess(t, nil)
 	b.write("named.conf", fmt.Sprintf("options { directory %[1]q; pid-file \"%[1]s/named.pid\"; session-keyfile \"%[1]s/session.key\"; managed-keys-directory %[1]q; listen-on port 5302 { 127.0.0.1; }; listen-on-v6 { none; }; recursion yes; dnssec-validation no; empty-zones-enable no; };\ncontrols { };\nzone \".\" { type hint; file %[2]q; };\n",
 		b.folder, file(t, "hints")))
-	i.begin(b, installed(t, "named", "bind9"), "-g", "-n", "1", "-c", filepath.Join(b.folder, "named.conf"))
-	dig := installed(t, "dig", "bind9-dnsutils")
+	i.begin(b, rig.Installed(t, "named", "bind9"), "-g", "-n", "1", "-c", filepath.Join(b.folder, "named.conf"))
+	dig := rig.Installed(t, "dig", "bind9-dnsutils")
 	for _, c := range []struct{ resolver, question, want string }{
 		{"unbound", "-p 5301 @127.0.0.1 www.ok.test +subnet=203.0.113.0/24", "198.51.100.1"},
 		{"unbound", "-p 5301 @127.0.0.1 www.ok.test +subnet=8.8.8.0/24", "45.90.28.80"},
@@ -240,7 +241,7 @@ func TestResolversComeFromTheRoot(t *testing.T) {
 		{"BIND", "-p 5302 @127.0.0.1 a.vid.ok.test AAAA", "2a07:a8c0::80"},
 		{"BIND", "-p 5302 @127.0.0.1 ok.test MX", "10 mail.ok.test."},
 	} {
-		until(t, soon, c.want, func() string {
+		rig.Until(t, rig.Soon, c.want, func() string {
 			out, _ := exec.Command(i.ip, append([]string{"netns", "exec", i.name, dig, "+short", "+tries=1", "+time=2"}, strings.Fields(c.question)...)...).Output()
 			return strings.TrimSpace(string(out))
 		})

@@ -3,19 +3,19 @@ package dns
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"gslb/test/rig"
 )
 
 // TestMain builds the server once.
 func TestMain(m *testing.M) {
 	confine()
-	binary, err := program()
-	if err != nil {
+	if _, err := rig.Program(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(filepath.Dir(binary)) // the system tidies its folder for passing files
+	rig.Tidy()
 	os.Exit(code)
 }

@@ -1,86 +1,25 @@
 package dns
 
 import (
-	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
-
-// soon bounds the wait for what takes a moment on an idle machine and longer on a busy one.
-const soon = 30 * time.Second
-
-// program builds gslb, with the race detector where the tests have it, and gives its path.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "gslb-dns-")
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(folder, "gslb")
-	arguments := []string{"build", "-o", binary}
-	if raceDetector {
-		arguments = append(arguments, "-race")
-	}
-	out, err := exec.Command("go", append(arguments, "gslb/cmd/gslb")...).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return binary, nil
-})
-
-// installed gives the path of a program that Debian has in a package.
-func installed(t *testing.T, name, debian string) string {
-	t.Helper()
-	for _, folder := range []string{"", "/usr/sbin/", "/usr/local/sbin/", "/sbin/"} {
-		if path, err := exec.LookPath(folder + name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("CI") != "" {
-		t.Fatalf("%s is not installed (apt-get install %s), and CI skips nothing", name, debian)
-	}
-	t.Skipf("%s is not installed (apt-get install %s)", name, debian)
-	return ""
-}
-
-// doors numbers the ports that tests took. Two runs at a time begin at different ones.
-var doors atomic.Uint32
 
 // vacant is a port of a loopback address of this run's own.
 func vacant(t *testing.T) netip.AddrPort {
 	t.Helper()
-	return vacantOf(t, netip.AddrFrom4([4]byte{127, 90, byte(os.Getpid() >> 8), byte(os.Getpid())}))
-}
-
-// vacantOf is a port of an address that nobody listens on, and that the kernel gives to nobody who asks for any.
-func vacantOf(t *testing.T, address netip.Addr) netip.AddrPort {
-	t.Helper()
-	for range 100 {
-		const first, count = 10_000, 20_000
-		at := netip.AddrPortFrom(address, uint16(first+(doors.Add(1)+uint32(os.Getpid())*101)%count))
-		stream, err := net.Listen("tcp", at.String())
-		if err != nil {
-			continue
-		}
-		packets, err := net.ListenPacket("udp", at.String())
-		stream.Close()
-		if err == nil {
-			packets.Close()
-			return at
-		}
-	}
-	t.Fatalf("no port of %s is vacant", address)
-	return netip.AddrPort{}
+	a := netip.AddrFrom4([4]byte{127, 90, byte(os.Getpid() >> 8), byte(os.Getpid())})
+	return netip.AddrPortFrom(a, rig.Vacant(t, a))
 }
 
 // process is a program that runs for a test, in a folder of its own.
@@ -91,7 +30,7 @@ type process struct {
 
 	environment []string   // beside ours
 	extra       []*os.File // from descriptor 3 on
-	log         output
+	log         rig.Output
 }
 
 // newProcess makes the folder with the given files.
@@ -162,7 +101,7 @@ func (p *process) end() {
 // answers waits until the server at the address answers a question with NOERROR.
 func answers(t *testing.T, at netip.AddrPort, name string, rrtype uint16) {
 	t.Helper()
-	until(t, soon, "NOERROR", func() string {
+	rig.Until(t, rig.Soon, "NOERROR", func() string {
 		m := new(dns.Msg)
 		m.SetQuestion(name, rrtype)
 		c := dns.Client{Timeout: time.Second}
@@ -172,40 +111,6 @@ func answers(t *testing.T, at netip.AddrPort, name string, rrtype uint16) {
 		}
 		return dns.RcodeToString[r.Rcode]
 	})
-}
-
-// until polls until it gets what is wanted.
-func until(t *testing.T, patience time.Duration, want string, get func() string) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; {
-		got := get()
-		if got == want {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("got %s, want %s for %v", got, want, patience)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// output gathers what a process prints. It is safe for concurrent use.
-type output struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text = append(o.text, b...)
-	return len(b), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(o.text)
 }
 
 // run runs a program to its end and gives what it prints.

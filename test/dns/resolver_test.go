@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // unbound runs unbound as a resolver that tells the server at ours the client's subnet, with more lines of its
 // configuration.
 func unbound(t *testing.T, ours netip.AddrPort, more ...string) netip.AddrPort {
 	t.Helper()
-	path, at := installed(t, "unbound", "unbound"), vacant(t)
+	path, at := rig.Installed(t, "unbound", "unbound"), vacant(t)
 	p := newProcess(t, nil)
 	p.write("unbound.conf", fmt.Sprintf(`server:
   interface: %[1]s@%[2]d
@@ -47,7 +49,7 @@ stub-zone:
 // resolved gives the addresses that a resolver gives to a client, and the scope of its answer.
 func resolved(t *testing.T, at netip.AddrPort, name string, rrtype uint16, client string) string {
 	t.Helper()
-	got, err := resolve(at, name, rrtype, client, soon)
+	got, err := resolve(at, name, rrtype, client, rig.Soon)
 	if err != nil {
 		t.Fatal(err)
 	}

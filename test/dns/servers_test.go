@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // masters are the zones that all servers serve from the same files.
@@ -68,7 +70,7 @@ func small(t *testing.T) string {
 // gslb runs the server with a configuration in which DNS and ADMIN stand for its addresses, and gives the first.
 func gslb(t *testing.T, config string, files map[string]string) (at netip.AddrPort, p *process) {
 	t.Helper()
-	binary, err := program()
+	binary, err := rig.Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func served(t *testing.T) netip.AddrPort {
 // nsd runs NSD with more lines of configuration: zones and keys, and such as belong to the server.
 func nsd(t *testing.T, more string, server ...string) netip.AddrPort {
 	t.Helper()
-	path, at := installed(t, "nsd", "nsd"), vacant(t)
+	path, at := rig.Installed(t, "nsd", "nsd"), vacant(t)
 	p := newProcess(t, nil)
 	config := fmt.Sprintf(`server:
   ip-address: %s@%d
@@ -119,7 +121,7 @@ func nsd(t *testing.T, more string, server ...string) netip.AddrPort {
 // knot runs Knot with more lines of configuration.
 func knot(t *testing.T, more string) netip.AddrPort {
 	t.Helper()
-	path, at := installed(t, "knotd", "knot"), vacant(t)
+	path, at := rig.Installed(t, "knotd", "knot"), vacant(t)
 	p := newProcess(t, nil)
 	config := fmt.Sprintf(`server:
   listen: %s@%d
@@ -145,7 +147,8 @@ database:
 // interface has.
 func bind(t *testing.T, before, options, behind string) netip.AddrPort {
 	t.Helper()
-	path, at := installed(t, "named", "bind9"), vacantOf(t, netip.MustParseAddr("127.0.0.1"))
+	path, loopback := rig.Installed(t, "named", "bind9"), netip.MustParseAddr("127.0.0.1")
+	at := netip.AddrPortFrom(loopback, rig.Vacant(t, loopback))
 	if !strings.Contains(options, "dnssec-validation") {
 		options += " dnssec-validation no;"
 	}

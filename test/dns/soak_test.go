@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // soaking is how long the server is put under load: seconds, ten minutes in the long run, or what GSLB_SOAK says.
@@ -72,7 +74,7 @@ func TestGarbageAndLoadLeaveNothingBehind(t *testing.T) {
 			t.Errorf("little was sent: %d", sent)
 		}
 	}
-	until(t, soon, fmt.Sprintf("at most %d descriptors", before), func() string {
+	rig.Until(t, rig.Soon, fmt.Sprintf("at most %d descriptors", before), func() string {
 		if n := held(t, p); n > before {
 			return fmt.Sprintf("%d descriptors", n)
 		}
@@ -156,7 +158,7 @@ func badPacket(c *client, luck *rand.Rand) { c.ask(spoil(draw(luck), luck), fals
 
 // badStream opens a connection, sends what is wrong in one of many ways, and leaves in one of many ways.
 func badStream(c *client, luck *rand.Rand) {
-	conn, err := net.DialTimeout("tcp", c.at.String(), soon)
+	conn, err := net.DialTimeout("tcp", c.at.String(), rig.Soon)
 	if err != nil {
 		c.t.Error(err)
 		return
@@ -174,7 +176,7 @@ func badStream(c *client, luck *rand.Rand) {
 		_ = conn.(*net.TCPConn).SetLinger(0)
 	case 1:
 		_ = conn.(*net.TCPConn).CloseWrite()
-		_ = conn.SetReadDeadline(time.Now().Add(soon))
+		_ = conn.SetReadDeadline(time.Now().Add(rig.Soon))
 		_, _ = io.Copy(io.Discard, conn)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // steered is a server with services: clients of 203.0.113.0/24 and 2001:db8:203::/48 are sent to the site of a
@@ -60,7 +62,7 @@ type tool struct {
 
 func (c tool) run(t *testing.T, at netip.AddrPort, key string) {
 	arguments := strings.NewReplacer("SERVER", at.Addr().String(), "PORT", fmt.Sprint(at.Port()), "KEYFILE", key, "SECRET", secret).Replace(c.arguments)
-	out := run(t, installed(t, c.program, c.debian), strings.Fields(arguments)...)
+	out := run(t, rig.Installed(t, c.program, c.debian), strings.Fields(arguments)...)
 	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range c.want {
 		if !regexp.MustCompile(want).MatchString(flat) {
@@ -109,7 +111,7 @@ func TestToolsReadTheAnswers(t *testing.T) {
 func TestTransferredZoneIsGoodForOthers(t *testing.T) {
 	at, p := servedServices(t)
 	key := filepath.Join(p.folder, "tsig.keys")
-	out := run(t, installed(t, "dig", "bind9-dnsutils"), "@"+at.Addr().String(), "-p", fmt.Sprint(at.Port()), "-k", key, "+onesoa", "+nostats", "+nocmd", "+nocomments", "AXFR", "ok.test")
+	out := run(t, rig.Installed(t, "dig", "bind9-dnsutils"), "@"+at.Addr().String(), "-p", fmt.Sprint(at.Port()), "-k", key, "+onesoa", "+nostats", "+nocmd", "+nocomments", "AXFR", "ok.test")
 	text := regexp.MustCompile(`(?m)^.*\bTSIG\b.*$`).ReplaceAllString(out, "")
 	for _, want := range []string{"www.ok.test.\t\t300\tIN\tA\t192.0.2.1", "*.vid.ok.test.\t\t300\tIN\tAAAA\t2001:db8:2::1", "mail.ok.test.\t\t3600\tIN\tMX\t10 ns1.ok.test."} {
 		if !strings.Contains(text, want) {
@@ -128,7 +130,7 @@ func TestTransferredZoneIsGoodForOthers(t *testing.T) {
 		case "kzonecheck":
 			arguments = []string{"-o", "ok.test", file}
 		}
-		out := run(t, installed(t, check.program, check.debian), arguments...)
+		out := run(t, rig.Installed(t, check.program, check.debian), arguments...)
 		if check.program == "ldns-read-zone" && !strings.Contains(out, "*.vid.ok.test.") {
 			t.Errorf("ldns-read-zone prints\n%s", out)
 		}
@@ -137,7 +139,7 @@ func TestTransferredZoneIsGoodForOthers(t *testing.T) {
 
 // A short load loses nothing: dnsperf waits for every answer.
 func TestLoadLosesNothing(t *testing.T) {
-	path := installed(t, "dnsperf", "dnsperf")
+	path := rig.Installed(t, "dnsperf", "dnsperf")
 	at, _ := servedServices(t)
 	file := filepath.Join(t.TempDir(), "questions")
 	questions := "www.ok.test A\nwww.ok.test AAAA\na.b.vid.ok.test A\nns1.ok.test A\nmail.ok.test MX\nnothing.ok.test A\nok.test SOA\nexample. A\n"

@@ -15,9 +15,6 @@ import (
 	"time"
 )
 
-// soon bounds the wait for what takes a moment on an idle machine and longer on a busy one.
-const soon = 30 * time.Second
-
 // browser is a Chromium without a window.
 type browser struct {
 	*pipe

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 func TestDemoOpensOnThePage(t *testing.T) {
@@ -32,11 +34,11 @@ func TestDemoOpensOnThePage(t *testing.T) {
 // startDemo starts the demo, and gives the address of the page that it prints.
 func startDemo(t *testing.T) string {
 	t.Helper()
-	binary, err := program()
+	binary, err := rig.Plain()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var screen output
+	var screen rig.Output
 	cmd := exec.Command(binary, "demo", "--interval", "400ms")
 	cmd.Stdout, cmd.Stderr = &screen, &screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
@@ -51,7 +53,7 @@ func startDemo(t *testing.T) string {
 		}
 	})
 	line := regexp.MustCompile(`(?m)^  page    (http://\S+/)`)
-	for end := time.Now().Add(2 * soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * rig.Soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if found := line.FindStringSubmatch(screen.String()); found != nil {
 			return found[1]
 		}

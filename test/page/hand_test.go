@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // What a test does with a tab as people do: look, press keys, click.
@@ -42,12 +44,12 @@ func value[T any](p *tab, expression string) T {
 // await waits until an expression is true.
 func (p *tab) await(expression string) {
 	p.t.Helper()
-	for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(rig.Soon); ; time.Sleep(50 * time.Millisecond) {
 		if value[bool](p, "Boolean("+expression+")") {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("not so after %s: %s\nthe page shows:\n%s", soon, expression, value[string](p, "document.body.innerText"))
+			p.t.Fatalf("not so after %s: %s\nthe page shows:\n%s", rig.Soon, expression, value[string](p, "document.body.innerText"))
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // numbers counts the networks and ports that tests took. Two runs at a time begin at different ones.
@@ -26,35 +28,6 @@ func newLoopback() loopback { return loopback(numbers.Add(1)) }
 
 func (l loopback) host(n byte) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, 70 + byte(os.Getpid()%40), byte(l), n})
-}
-
-// vacant is a port that is free on all of these addresses, and that the kernel gives to nobody who asks for any.
-func vacant(t *testing.T, addresses ...netip.Addr) uint16 {
-	t.Helper()
-	for range 100 {
-		port := uint16(10_000 + (numbers.Add(1)*7+uint32(os.Getpid())*101)%20_000)
-		if free(port, addresses) {
-			return port
-		}
-	}
-	t.Fatalf("no port of %s is vacant", addresses)
-	return 0
-}
-
-func free(port uint16, addresses []netip.Addr) bool {
-	for _, a := range addresses {
-		stream, err := net.Listen("tcp", netip.AddrPortFrom(a, port).String())
-		if err != nil {
-			return false
-		}
-		stream.Close()
-		packets, err := net.ListenPacket("udp", netip.AddrPortFrom(a, port).String())
-		if err != nil {
-			return false
-		}
-		packets.Close()
-	}
-	return true
 }
 
 // endpoint is a web server of a place. While it is broken it says that it is not well, in words that a page must not
@@ -78,7 +51,7 @@ type server struct {
 	folder    string
 	dns, door netip.AddrPort
 	endpoints []*endpoint // by the number of their host, from 1 on
-	log       output
+	log       rig.Output
 	end       func() // ends it, and waits for that
 }
 
@@ -128,7 +101,7 @@ func guarded(t *testing.T, more, tokens string) *server {
 		words = append(words, fmt.Sprintf("HOST%d", i+1), host.String())
 	}
 	own := l.host(100)
-	s.dns, s.door = netip.AddrPortFrom(own, vacant(t, own)), netip.AddrPortFrom(own, vacant(t, own))
+	s.dns, s.door = netip.AddrPortFrom(own, rig.Vacant(t, own)), netip.AddrPortFrom(own, rig.Vacant(t, own))
 	globe, err := filepath.Abs("../../cmd/gslb/testdata/globe.mmdb")
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +120,7 @@ func guarded(t *testing.T, more, tokens string) *server {
 func listen(t *testing.T, hosts []netip.Addr) (port uint16, all []net.Listener) {
 	t.Helper()
 	for range 20 {
-		port, all = vacant(t, hosts...), nil
+		port, all = rig.Vacant(t, hosts...), nil
 		for _, host := range hosts {
 			if l, err := net.Listen("tcp", netip.AddrPortFrom(host, port).String()); err == nil {
 				all = append(all, l)
@@ -175,7 +148,7 @@ func (s *server) answer(l net.Listener, e *endpoint) {
 
 func (s *server) begin() {
 	s.t.Helper()
-	binary, err := program()
+	binary, err := rig.Plain()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -195,7 +168,7 @@ func (s *server) begin() {
 			s.t.Logf("log of gslb:\n%s", s.log.String())
 		}
 	})
-	for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(rig.Soon); ; time.Sleep(50 * time.Millisecond) {
 		if response, err := http.Get(s.origin() + "/readyz"); err == nil {
 			response.Body.Close()
 			if response.StatusCode == http.StatusOK {
@@ -203,7 +176,7 @@ func (s *server) begin() {
 			}
 		}
 		if time.Now().After(end) {
-			s.t.Fatalf("gslb is not ready after %s", soon)
+			s.t.Fatalf("gslb is not ready after %s", rig.Soon)
 		}
 	}
 }
@@ -223,23 +196,4 @@ func (s *server) dig(arguments ...string) []string {
 		lines[i] = strings.ReplaceAll(strings.Trim(line, `"`), `\"`, `"`)
 	}
 	return lines
-}
-
-// output keeps what a program writes.
-type output struct {
-	mu   sync.Mutex
-	text []byte // guarded by mu
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.text = append(o.text, b...)
-	return len(b), nil
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return string(o.text)
 }

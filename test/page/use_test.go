@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gslb/test/rig"
 )
 
 func TestWhyGivesTheReasonsOfDig(t *testing.T) {
@@ -31,7 +33,7 @@ func TestWhyGivesTheReasonsOfDig(t *testing.T) {
 	p.sees(".reasons", "place=nsk tier=1 verdict=chosen")
 	p.sees(".reasons .verdict-withdrawn", "place=ams")
 	diff := "not compared"
-	for end := time.Now().Add(soon); diff != "" && time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+	for end := time.Now().Add(rig.Soon); diff != "" && time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
 		got := value[[]string](p, "[...document.querySelectorAll('.reasons li')].map((e) => e.textContent)")
 		diff = cmp.Diff(withoutClocks(s.dig("CH", "TXT", "video.ok.test", "+subnet=203.0.113.0/24")), withoutClocks(got))
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb/bgp"
+	"gslb/test/rig"
 )
 
 // birdRouter is a BIRD that runs.
@@ -19,27 +20,10 @@ type birdRouter struct {
 	socket string
 }
 
-// installed finds a program, also where only root's PATH looks.
-func installed(t *testing.T, program string) string {
-	t.Helper()
-	found, err := exec.LookPath(program)
-	if err != nil {
-		found, err = exec.LookPath("/usr/sbin/" + program)
-	}
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("BIRD is needed: %v", err)
-	default:
-		t.Skipf("BIRD is not installed (package bird2): %v", err)
-	}
-	return found
-}
-
 // startBIRD runs BIRD as AS 64501 with one BGP protocol "server", whose text is given, and three routes.
 func startBIRD(t *testing.T, server string) *birdRouter {
 	t.Helper()
-	binary := installed(t, "bird")
+	binary := rig.Installed(t, "bird", "bird2")
 	folder := t.TempDir()
 	b := &birdRouter{t, filepath.Join(folder, "bird.ctl")}
 	config := filepath.Join(folder, "bird.conf")
@@ -86,7 +70,7 @@ protocol bgp server {
 // command has BIRD do what its client says.
 func (b *birdRouter) command(words ...string) {
 	b.t.Helper()
-	out, err := exec.Command(installed(b.t, "birdc"), append([]string{"-s", b.socket}, words...)...).CombinedOutput()
+	out, err := exec.Command(rig.Installed(b.t, "birdc", "bird2"), append([]string{"-s", b.socket}, words...)...).CombinedOutput()
 	if err != nil {
 		b.t.Fatalf("birdc %s: %v: %s", strings.Join(words, " "), err, out)
 	}

@@ -1,5 +1,0 @@
-//go:build race
-
-package bgp
-
-const raceDetector = true

@@ -1,5 +1,0 @@
-//go:build !race
-
-package dns
-
-const raceDetector = false
