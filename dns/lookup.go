@@ -51,8 +51,7 @@ type answer struct {
 	zone          int // its index in the policy; -1: the answer is from none
 	service       int // that the last decision was for; -1: there was none
 	extended      extended
-	found         zone.Name  // where the zone has what the question's name gets; "": nowhere
-	match         zone.Match // of the last name
+	found         zone.Name // where the zone has what the question's name gets; "": nowhere
 
 	given    int        // DNAMEs
 	pointer  *zone.Node // the node whose set points to hosts,
@@ -86,7 +85,9 @@ func (l *lookup) run() {
 	if next, more := l.step(l.q.name); more {
 		l.follow(next)
 	}
-	l.prove()
+	if l.proves() {
+		l.prove()
+	}
 }
 
 // follow goes on from the first alias.
@@ -108,7 +109,9 @@ func (l *lookup) follow(name zone.Name) {
 // step answers for one name, or tells where it is an alias to.
 func (l *lookup) step(name zone.Name) (next zone.Name, more bool) {
 	match := l.z.Find(name)
-	l.match = match
+	if l.signed != nil {
+		l.match = match
+	}
 	l.found = cmp.Or(l.found, match.Owner)
 	if l.undelegated(name, match.Kind) {
 		l.deny(forever)
@@ -187,8 +190,10 @@ func (l *lookup) node(name zone.Name, node *zone.Node) (next zone.Name, more boo
 // set answers with an RRset of a node, which may stand in for the name as a wildcard.
 func (l *lookup) set(name zone.Name, node *zone.Node, set zone.RRset) {
 	l.w.set(l.z, name, set, set.TTL)
-	l.sign(name, node, set)
-	l.expanded(name, node)
+	if l.proves() { // most clients want no proof, and are not to wait for it
+		l.sign(name, node, set)
+		l.expanded(name, node)
+	}
 }
 
 // serve answers from a service, if that gives records of the type that is asked for.

@@ -75,14 +75,14 @@ func (c *Counts) Latency() (sum spread.Sum) {
 func (w *Worker) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
 	timed, tracers := w.tally.sampled(), w.responder.tracers.Load()
 	if !timed && tracers == nil {
-		return w.reply(s, req, to)
+		return w.reply(s, &req, to)
 	}
 	begin := time.Now()
 	var reply []byte
 	if tracers != nil {
-		reply = w.traced(s, req, to, *tracers)
+		reply = w.traced(s, &req, to, *tracers)
 	} else {
-		reply = w.reply(s, req, to)
+		reply = w.reply(s, &req, to)
 	}
 	if timed {
 		w.tally.spread.Add(time.Since(begin))

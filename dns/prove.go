@@ -18,6 +18,7 @@ import (
 type proving struct {
 	signed *sign.Zone // nil: nothing is proved, and the zone has no records of the signer's own
 	clock  uint32     // seconds since 1970
+	match  zone.Match // of the last name
 
 	room   [2 * steer.MaxChain]*sign.Record
 	proofs []*sign.Record
@@ -220,7 +221,7 @@ func (l *lookup) signHost(host *zone.Node, set zone.RRset) {
 // concise has a compact denial say that there are no records of that type, which is what its records say, to clients
 // that do not know more of it (RFC 9824 section 3).
 func (l *lookup) concise() {
-	if l.proves() && l.rcode == dns.RcodeNameError && l.signed.Denies() == sign.Compact && !l.q.co {
+	if l.rcode == dns.RcodeNameError && l.signed.Denies() == sign.Compact && !l.q.co {
 		l.rcode = dns.RcodeSuccess
 	}
 }

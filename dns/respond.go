@@ -85,7 +85,7 @@ type Worker struct {
 func (r *Responder) Worker() *Worker { return &Worker{responder: r, tally: r.Counts.tally()} }
 
 // reply answers one request.
-func (w *Worker) reply(s *steer.Snapshot, req Request, to []byte) []byte {
+func (w *Worker) reply(s *steer.Snapshot, req *Request, to []byte) []byte {
 	rcode, ok := w.query.parse(req.Packet, &w.letters)
 	switch {
 	case !ok, req.Over == QUIC && w.query.offendsQUIC():
@@ -98,9 +98,9 @@ func (w *Worker) reply(s *steer.Snapshot, req Request, to []byte) []byte {
 }
 
 // respond answers the request that was parsed.
-func (w *Worker) respond(s *steer.Snapshot, req Request, rcode int, to []byte) []byte {
+func (w *Worker) respond(s *steer.Snapshot, req *Request, rcode int, to []byte) []byte {
 	q, l := &w.query, &w.lookup
-	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, req, rcode, -1
+	l.responder, l.s, l.q, l.req, l.rcode, l.service = w.responder, s, q, *req, rcode, -1
 	l.zone = -1
 	if q.edns {
 		l.options = l.optionsOf()
@@ -202,7 +202,9 @@ func (l *lookup) greet() {
 // the CD bit of the request, which is between resolvers (RFC 4035 section 3.1.6). A reply that does not fit is
 // cut to its question, with TC set, and the client comes back over TCP. RRsets are never sent in part.
 func (l *lookup) finish() {
-	l.concise()
+	if l.proves() {
+		l.concise()
+	}
 	flags := uint16(flagQR) | l.q.flags&(opcodeMask|flagRD) | uint16(l.rcode&0xf)
 	if l.authoritative {
 		flags |= flagAA

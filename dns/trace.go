@@ -90,7 +90,7 @@ func (r *Responder) Trace(tracers ...*Tracer) {
 }
 
 // traced answers one request, and copies it to those tracers whose turn it is.
-func (w *Worker) traced(s *steer.Snapshot, req Request, to []byte, tracers []*Tracer) []byte {
+func (w *Worker) traced(s *steer.Snapshot, req *Request, to []byte, tracers []*Tracer) []byte {
 	due := false
 	for _, t := range tracers {
 		due = due || w.tally.seen%t.every == 0
@@ -103,7 +103,7 @@ func (w *Worker) traced(s *steer.Snapshot, req Request, to []byte, tracers []*Tr
 	w.watched = false
 	for _, t := range tracers {
 		if w.tally.seen%t.every == 0 {
-			t.take(w, req, reply[len(to):])
+			t.take(w, *req, reply[len(to):])
 		}
 	}
 	return reply

@@ -99,7 +99,7 @@ func timeData(now time.Time) string {
 // respondSigned answers a signed request: as an unsigned one, and signed by the same key. What is signed by
 // nobody whom we know gets no answer but the reason, and what only looks signed gets FORMERR. It is a rare thing, so the
 // library does it.
-func (w *Worker) respondSigned(s *steer.Snapshot, req Request, to []byte) []byte {
+func (w *Worker) respondSigned(s *steer.Snapshot, req *Request, to []byte) []byte {
 	g := verify(s, req.Packet)
 	if g == nil {
 		return w.respond(s, req, dns.RcodeFormatError, to)
