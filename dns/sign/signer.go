@@ -76,6 +76,9 @@ type Signer struct {
 	work   sync.Mutex // held while signatures are looked through
 }
 
+// errKeysGone is for a folder that has lost its keys, as where a disk is not mounted.
+var errKeysGone = errors.New("no key is left of a zone that is signed: put its keys back, for the parent may point to them")
+
 // NewSigner makes a signer that has no zones yet.
 func NewSigner(log *slog.Logger) *Signer { return &Signer{Counts: new(Counts), log: log} }
 
@@ -86,13 +89,13 @@ func (s *Signer) Latest() *Signed { return s.latest.Load() }
 func (s *Signer) Use(signed *Signed) { s.latest.Store(signed) }
 
 // Prepare signs the zones of a configuration, which are not in use yet: as far as they differ from those that are.
-// Where a folder has no key, one is made.
+// Where a folder has no key, one is made, but not for a zone that is signed already: a parent may point to its keys.
 func (s *Signer) Prepare(sources []Source, now time.Time) (*Signed, error) {
-	before := s.latest.Load()
+	before := s.latest.Load().byOrigin()
 	next := &Signed{zones: make(map[*zone.Zone]*watched, len(sources))}
 	var errs []error
 	for _, source := range sources {
-		w, err := s.prepare(source, before.byOrigin(source.Zone.Origin()), now)
+		w, err := s.prepare(source, before[source.Zone.Origin()], now)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("zone %s: %w", source.Zone.Origin(), err))
 			continue
@@ -102,16 +105,16 @@ func (s *Signer) Prepare(sources []Source, now time.Time) (*Signed, error) {
 	return next, errors.Join(errs...)
 }
 
-func (s *Signed) byOrigin(origin zone.Name) *Zone {
+// byOrigin gives the zones by their names.
+func (s *Signed) byOrigin() map[zone.Name]*Zone {
 	if s == nil {
 		return nil
 	}
+	zones := make(map[zone.Name]*Zone, len(s.zones))
 	for plain, w := range s.zones {
-		if plain.Origin() == origin {
-			return w.Zone
-		}
+		zones[plain.Origin()] = w.Zone
 	}
-	return nil
+	return zones
 }
 
 func (s *Signer) prepare(source Source, prev *Zone, now time.Time) (*watched, error) {
@@ -120,7 +123,11 @@ func (s *Signer) prepare(source Source, prev *Zone, now time.Time) (*watched, er
 	if err != nil {
 		return nil, err
 	}
-	if len(keys) == 0 {
+	switch {
+	case len(keys) > 0:
+	case prev != nil:
+		return nil, fmt.Errorf("%s: %w", source.Folder, errKeysGone)
+	default:
 		k, err := s.firstKey(source, now)
 		if err != nil {
 			return nil, err
@@ -243,7 +250,7 @@ func (w *watched) readAgain(s *Signer, now time.Time) bool {
 	}
 	keys, err := ReadFolder(w.source.Folder, w.plain.Origin())
 	if err == nil && len(keys) == 0 {
-		err = errors.New("there is no key any more")
+		err = errKeysGone
 	}
 	if err == nil {
 		_, err = newRing(keys, w.plain.Origin(), now)

@@ -2,8 +2,10 @@ package sign
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -200,5 +202,28 @@ func TestBadKeysChangeNothing(t *testing.T) {
 	}
 	if n := strings.Count(s.log.String(), "keys not usable"); n != 1 {
 		t.Errorf("told %d times:\n%s", n, s.log.String())
+	}
+}
+
+// Keys that are gone, as where a disk is not mounted, are not replaced by others: the parent points to those that were.
+func TestKeysThatAreGoneAreNotReplaced(t *testing.T) {
+	s := newScene(t, Rules{})
+	before, folder := s.signed().apex.Load().ring, s.source.Folder
+	if err := os.Rename(folder, folder+".gone"); err != nil {
+		t.Fatal(err)
+	}
+	s.later(time.Minute, 2*time.Second)
+	if s.signed().apex.Load().ring != before {
+		t.Error("the keys changed")
+	}
+	if _, err := s.signer.Prepare([]Source{s.source}, s.now); !errors.Is(err, errKeysGone) {
+		t.Errorf("prepared for another configuration: %v", err)
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a folder was made")
+	}
+	s.source.Folder += ".elsewhere"
+	if _, err := s.signer.Prepare([]Source{s.source}, s.now); !errors.Is(err, errKeysGone) {
+		t.Errorf("prepared with a folder that has no keys: %v", err)
 	}
 }
