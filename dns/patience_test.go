@@ -25,7 +25,7 @@ func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
 	for _, other := range conns[1:] {
 		_ = other.Close()
 	}
-	raw, err := conns[0].SyscallConn()
+	in, err := newInbox(conns[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,22 +34,18 @@ func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := raw.Control(func(fd uintptr) { err = unix.Dup2(int(file.Fd()), int(fd)) }); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
+	if err := unix.Dup2(int(file.Fd()), in.socket); err != nil {
 		t.Fatal(err)
 	}
 	empty := emptySnapshot()
 	s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return empty }, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*failureRest)
 	defer cancel()
-	b := &batch{worker: s.responder.Worker()}
+	b := &batch{worker: s.responder.Worker(), inbox: in}
 	b.prepare(false)
 	var worker sync.WaitGroup
-	worker.Go(func() { s.serveBatch(ctx, raw, b, false) })
+	worker.Go(func() { s.serveBatch(ctx, b, false) })
 	worker.Wait()
-	_ = conns[0].Close()
 	if b.errno != unix.ENOTSOCK || b.failures <= failuresMinded || b.failures > failuresMinded+21 {
 		t.Errorf("it was tried %d times, and gave %v", b.failures, b.errno)
 	}

@@ -31,6 +31,7 @@ type message struct {
 // belongs to the i-th packet. It is allocated once, and never moves.
 type batch struct {
 	worker   *Worker
+	inbox    *inbox
 	in, out  [batchSize]message
 	inAt     [batchSize]unix.Iovec
 	outAt    [batchSize]unix.Iovec
@@ -48,51 +49,47 @@ type batch struct {
 }
 
 // serveBatches answers what comes in on one socket until it is closed. It gives false, and has done nothing,
-// where the system does not have the calls.
+// where the system does not have the calls; otherwise the connection is closed when it returns.
 //
 // The calls are raw, for the scheduler's part in a system call costs more than the call; so they must never
-// wait. A socket that has nothing is waited for in the runtime's poller. It tells only of what comes after it
-// was asked, so the try that finds nothing is made inside its callback, and with it all the work.
+// wait. A socket that has nothing is waited for by its [inbox].
 func (s *Server) serveBatches(ctx context.Context, conn *net.UDPConn, wildcard bool) bool {
-	raw, err := conn.SyscallConn()
+	in, err := newInbox(conn)
 	if err != nil {
 		return false
 	}
-	b := &batch{worker: s.responder.Worker()}
+	b := &batch{worker: s.responder.Worker(), inbox: in}
 	b.prepare(wildcard)
-	return s.serveBatch(ctx, raw, b, wildcard)
+	s.serveBatch(ctx, b, wildcard)
+	return true
 }
 
 // serveBatch does so by one batch, over and over.
-func (s *Server) serveBatch(ctx context.Context, raw syscall.RawConn, b *batch, wildcard bool) bool {
-	work := func(fd uintptr) bool { return s.work(ctx, b, fd, wildcard) }
+func (s *Server) serveBatch(ctx context.Context, b *batch, wildcard bool) {
+	defer b.inbox.close()
+	defer context.AfterFunc(ctx, b.inbox.wake)()
+	work := func() bool { return s.work(ctx, b, wildcard) }
 	for ctx.Err() == nil {
-		if raw.Read(work) != nil {
-			continue // the socket is being closed
-		}
-		if b.errno == unix.ENOSYS || b.errno == unix.EPERM { // a sandbox without the calls
-			return false
+		if b.inbox.await(unix.EPOLLIN, work) != nil {
+			b.failures++
 		}
 		if b.failures > 0 {
 			restAfter(ctx, b.failures)
 		}
-		for b.sent < b.sending {
-			if raw.Write(b.send) != nil {
-				break
-			}
+		if b.sent < b.sending && b.inbox.await(unix.EPOLLOUT, b.send) != nil {
+			b.sent = b.sending // lost answers are asked for again
 		}
 	}
-	return true
 }
 
 // work answers batch after batch. It gives false when the socket has nothing more, and true when something
 // else is to be done first.
-func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) bool {
+func (s *Server) work(ctx context.Context, b *batch, wildcard bool) bool {
 	for {
-		if !b.receive(fd) {
+		if !b.receive() {
 			return false
 		}
-		if b.errno == unix.ENOSYS || b.errno == unix.EPERM || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return true
 		}
 		if b.errno != 0 { // of an earlier answer, by ICMP: what waits behind it nobody would tell of, so it is looked for again
@@ -101,12 +98,7 @@ func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) 
 		}
 		b.failures = 0
 		s.answer(b, wildcard)
-		for b.sent < b.sending {
-			if !b.send(fd) {
-				return true
-			}
-		}
-		if ctx.Err() != nil {
+		if !b.send() || ctx.Err() != nil {
 			return true
 		}
 		switch pause := time.Duration(s.coalesce.Load()); {
@@ -114,7 +106,7 @@ func (s *Server) work(ctx context.Context, b *batch, fd uintptr, wildcard bool) 
 			runtime.Gosched()
 		case b.pace.gathers(pause):
 			rest(pause)
-		case b.count == 1: // alone: the next one is hardly there yet, and the poller will tell of it
+		case b.count == 1: // alone: the next one is hardly there yet, and the inbox will tell of it
 			return false
 		}
 	}
@@ -136,7 +128,7 @@ func (b *batch) prepare(wildcard bool) {
 }
 
 // receive takes what the socket has, up to a whole batch. It gives false when it has nothing.
-func (b *batch) receive(fd uintptr) bool {
+func (b *batch) receive() bool {
 	for i := range batchSize {
 		h := &b.in[i].header
 		h.Namelen = unix.SizeofSockaddrInet6
@@ -144,28 +136,33 @@ func (b *batch) receive(fd uintptr) bool {
 			h.SetControllen(controlSize)
 		}
 	}
-	b.count, b.errno = mmsg(unix.SYS_RECVMMSG, fd, &b.in[0], batchSize)
+	b.count, b.errno = mmsg(unix.SYS_RECVMMSG, b.inbox.socket, &b.in[0], batchSize)
+	if b.count >= batchSize/4 {
+		b.inbox.ignore() // it will hardly be waited for
+	}
 	return b.errno != unix.EAGAIN
 }
 
-// send hands replies to the socket, as many as it takes. One that it will not have is passed over: lost
-// answers are asked for again.
-func (b *batch) send(fd uintptr) bool {
-	n, errno := mmsg(unix.SYS_SENDMMSG, fd, &b.out[b.sent], b.sending-b.sent)
-	switch {
-	case errno == unix.EAGAIN:
-		return false
-	case errno != 0:
-		n = 1
+// send hands the replies that are left to the socket. It gives false when that takes no more for now. One that it
+// will not have at all is passed over: lost answers are asked for again.
+func (b *batch) send() bool {
+	for b.sent < b.sending {
+		n, errno := mmsg(unix.SYS_SENDMMSG, b.inbox.socket, &b.out[b.sent], b.sending-b.sent)
+		switch {
+		case errno == unix.EAGAIN:
+			return false
+		case errno != 0:
+			n = 1
+		}
+		b.sent += n
 	}
-	b.sent += n
 	return true
 }
 
 // mmsg calls recvmmsg or sendmmsg so that it does not wait.
-func mmsg(call, fd uintptr, first *message, count int) (int, syscall.Errno) {
+func mmsg(call uintptr, socket int, first *message, count int) (int, syscall.Errno) {
 	for {
-		n, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(first)), uintptr(count), unix.MSG_DONTWAIT, 0, 0)
+		n, _, errno := unix.RawSyscall6(call, uintptr(socket), uintptr(unsafe.Pointer(first)), uintptr(count), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:
 			return int(n), 0
