@@ -222,3 +222,31 @@ func TestErrorOnTheSocketHidesNoPacket(t *testing.T) {
 		t.Errorf("%d octets: %v", n, err)
 	}
 }
+
+// What ICMP says of a path is not believed: nobody can have answers sent in fragments by forging it.
+func TestAnswersKeepTheirSizeWhateverICMPSays(t *testing.T) {
+	for _, tc := range []struct {
+		listen              string
+		level, option, want int
+	}{
+		{"127.0.0.1:0", unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT},
+		{"[::1]:0", unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_OMIT},
+	} {
+		conns, err := bindUDP(t.Context(), netip.MustParseAddrPort(tc.listen), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := conns[0].SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int
+		if err := raw.Control(func(fd uintptr) { got, err = unix.GetsockoptInt(int(fd), tc.level, tc.option) }); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %d, %v", tc.listen, got, err)
+		}
+		_ = conns[0].Close()
+	}
+}
