@@ -123,9 +123,9 @@ const (
 	spared // would have been slipped or dropped, but for a dry run
 )
 
-// judge says what becomes of the reply that is being made.
+// judge says what becomes, by a rule, of the reply that is being made.
 func (l *limiter) judge(r *lookup, rule *config.RateLimit) fate {
-	if r.req.Over.stream() || rule == nil {
+	if r.req.Over.stream() {
 		return sent
 	}
 	source := r.req.Source.Unmap().WithZone("")

@@ -60,8 +60,9 @@ type answer struct {
 	named    int        // places
 }
 
-// reset makes the lookup that of the next request. An idle one must not keep a snapshot alive, so whatever was
-// used is forgotten; what was not is left alone, for it takes as long as an answer from a zone.
+// reset makes the lookup that of the next request. An idle one must not keep a snapshot alive, so what it has of one is
+// forgotten, and what the next would not set itself. All else is left alone: to clear it takes as long as an answer
+// from a zone.
 func (l *lookup) reset() {
 	clear(l.dnames[:l.given])
 	clear(l.places[:l.named])
@@ -71,7 +72,9 @@ func (l *lookup) reset() {
 	if l.signed != nil {
 		l.proving = proving{}
 	}
-	l.asking, l.answer, l.w = asking{}, answer{}, writer{}
+	l.s, l.z, l.signature, l.options = nil, nil, nil, options{}
+	l.answer = answer{}
+	l.w.b = nil
 }
 
 // forever is the TTL that bounds nothing.

@@ -61,14 +61,12 @@ func (l *lookup) echoes() bool {
 
 // opt writes the OPT record of a reply to a request that had one.
 func (l *lookup) opt() {
-	b := append(l.w.b, 0) // the root is its owner
-	b = binary.BigEndian.AppendUint16(b, dns.TypeOPT)
-	b = binary.BigEndian.AppendUint16(b, maxUDPAnswer)
 	do := byte(0)
 	if l.q.do {
 		do = 0x80
 	}
-	b = append(b, byte(l.rcode>>4), 0, do, 0, 0, 0)
+	const owner = 0 // the root
+	b := append(l.w.b, owner, 0, byte(dns.TypeOPT), maxUDPAnswer>>8, maxUDPAnswer&0xff, byte(l.rcode>>4), 0, do, 0, 0, 0)
 	start := len(b)
 	if l.options.nsid != "" {
 		b = append(option(b, dns.EDNS0NSID, len(l.options.nsid)), l.options.nsid...)

@@ -35,8 +35,8 @@ const (
 type query struct {
 	id     uint16
 	flags  uint16
-	raw    []byte    // the question's name as it was asked, in wire form
-	name   zone.Name // the same in lower case
+	head   []byte    // the header and the question, if there is a readable one
+	name   zone.Name // the question's, in lower case
 	rrtype uint16
 	class  uint16
 	end    int // offset behind the question; 0: there is no readable question
@@ -71,6 +71,7 @@ func (q *query) parse(packet []byte, letters *[zone.MaxName]byte) (rcode int, ok
 	if len(packet) < headerSize {
 		return 0, false
 	}
+	q.head = packet[:headerSize]
 	q.id, q.flags = binary.BigEndian.Uint16(packet), binary.BigEndian.Uint16(packet[2:])
 	if q.flags&flagQR != 0 {
 		return 0, false
@@ -100,10 +101,11 @@ func (q *query) question(packet []byte, letters *[zone.MaxName]byte) bool {
 	if err != nil || len(packet) < headerSize+n+4 {
 		return false
 	}
-	q.raw, q.name = packet[headerSize:headerSize+n], name
+	q.name = name
 	q.rrtype = binary.BigEndian.Uint16(packet[headerSize+n:])
 	q.class = binary.BigEndian.Uint16(packet[headerSize+n+2:])
 	q.end = headerSize + n + 4
+	q.head = packet[:q.end]
 	return true
 }
 

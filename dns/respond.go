@@ -115,7 +115,10 @@ func (w *Worker) respond(s *steer.Snapshot, req *Request, rcode int, to []byte) 
 	case rcode == dns.RcodeSuccess:
 		l.resolve()
 	}
-	fate := w.responder.limiter.judge(l, s.Policy().RateLimit())
+	fate := sent
+	if rule := s.Policy().RateLimit(); rule != nil {
+		fate = w.responder.limiter.judge(l, rule)
+	}
 	l.w.over = l.w.over || fate == slipped
 	l.finish()
 	w.tally.answered(l, fate)

@@ -36,19 +36,13 @@ const (
 	additional
 )
 
-// begin writes the question behind room for the header.
+// begin writes the question as it was asked, behind room for the header.
 func (w *writer) begin(to []byte, q *query, room int) {
-	*w = writer{b: to, start: len(to), room: room}
-	var header [headerSize]byte
-	w.b = append(w.b, header[:]...)
-	if q.end == 0 {
-		return
+	*w = writer{b: append(to, q.head...), start: len(to), room: room}
+	if q.end > 0 {
+		w.asked = q.name
+		w.counts[question] = 1
 	}
-	w.asked = q.name
-	w.b = append(w.b, q.raw...)
-	w.b = binary.BigEndian.AppendUint16(w.b, q.rrtype)
-	w.b = binary.BigEndian.AppendUint16(w.b, q.class)
-	w.counts[question] = 1
 }
 
 // mark is a point in a reply that can be gone back to.
@@ -64,11 +58,11 @@ func (w *writer) back(to mark) { w.b, w.counts, w.over = w.b[:to.length], to.cou
 
 // header fills in the header.
 func (w *writer) header(id, flags uint16) {
-	h := w.b[w.start:]
-	binary.BigEndian.PutUint16(h, id)
-	binary.BigEndian.PutUint16(h[2:], flags)
-	for i, n := range w.counts {
-		binary.BigEndian.PutUint16(h[4+2*i:], n)
+	c := &w.counts
+	*(*[headerSize]byte)(w.b[w.start:]) = [headerSize]byte{
+		byte(id >> 8), byte(id), byte(flags >> 8), byte(flags),
+		byte(c[question] >> 8), byte(c[question]), byte(c[answers] >> 8), byte(c[answers]),
+		byte(c[authority] >> 8), byte(c[authority]), byte(c[additional] >> 8), byte(c[additional]),
 	}
 }
 
@@ -80,6 +74,9 @@ func (w *writer) fits(octets int) bool {
 
 // size is the octets that [writer.name] writes.
 func (w *writer) size(n zone.Name) int {
+	if n == w.asked && n != zone.Root { // the commonest case
+		return 2
+	}
 	octets := 0
 	for n != zone.Root {
 		if n == w.asked || w.asked.Below(n) {
@@ -119,9 +116,8 @@ func (w *writer) record(owner zone.Name, rrtype, class uint16, ttl uint32) {
 	} else {
 		w.name(owner)
 	}
-	w.b = binary.BigEndian.AppendUint16(w.b, rrtype)
-	w.b = binary.BigEndian.AppendUint16(w.b, class)
-	w.b = binary.BigEndian.AppendUint32(w.b, ttl)
+	w.b = append(w.b, byte(rrtype>>8), byte(rrtype), byte(class>>8), byte(class),
+		byte(ttl>>24), byte(ttl>>16), byte(ttl>>8), byte(ttl))
 	w.counts[w.at]++
 }
 
