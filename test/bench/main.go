@@ -39,6 +39,7 @@ type options struct {
 	servers  []string
 	parts    []string
 	port     int
+	coalesce time.Duration
 }
 
 func main() {
@@ -64,6 +65,7 @@ func parseOptions(arguments []string) (o options, err error) {
 	f.DurationVar(&o.duration, "window", 500*time.Millisecond, "how long each server is measured at a time")
 	f.DurationVar(&o.warm, "warm", 150*time.Millisecond, "how long it is asked before that")
 	f.IntVar(&o.port, "port", 25300, "first of 20 ports on loopback")
+	f.DurationVar(&o.coalesce, "coalesce", 0, "the `pause` in which our server gathers packets, server.coalesce; 0: none")
 	rates := f.String("rates", "0,20000,5000", "queries a second; 0: as many as are answered")
 	kinds := f.String("mixes", strings.Join(mixes, ","), "what all servers are asked")
 	servers := f.String("servers", "gdnsd,knot,nsd,bind,floor", "who is measured beside gslb")
@@ -96,7 +98,7 @@ func bench(o options) error {
 	if err != nil {
 		return err
 	}
-	w.Check, w.BGP = o.port+18, o.port+19
+	w.Check, w.BGP, w.Coalesce = o.port+18, o.port+19, o.coalesce
 	closing, err := acceptChecks(w.Check)
 	if err != nil {
 		return err

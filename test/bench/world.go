@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/maxmind/mmdbwriter"
 	"github.com/maxmind/mmdbwriter/mmdbtype"
@@ -59,6 +60,7 @@ type world struct {
 	Places   []place
 	Pool     []endpoint
 	Database string
+	Coalesce time.Duration // the pause of our server; 0: none
 }
 
 // newWorld writes the zone and the geo data into a folder.
