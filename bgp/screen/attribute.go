@@ -24,8 +24,9 @@ const (
 	attrAS4Aggregator   = 18
 	attrIPv6Extended    = 25
 	attrLarge           = 32
+	attrOnlyToCustomer  = 35
 
-	attributeCodes = attrLarge + 1
+	attributeCodes = attrOnlyToCustomer + 1
 )
 
 // The attribute flags that count on receipt. Partial and the unused bits are looked at by nobody
@@ -121,6 +122,8 @@ func (s *Session) rule(code byte) (rule, bool) {
 		return rule{flags: both, lengths: listOf(20), wrong: withdraw}, true
 	case attrLarge:
 		return rule{flags: both, lengths: listOf(12), wrong: withdraw, passed: true}, true
+	case attrOnlyToCustomer: // RFC 9234 section 5
+		return rule{flags: both, lengths: exactly(4), wrong: withdraw}, true
 	default:
 		return rule{}, false
 	}

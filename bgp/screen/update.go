@@ -133,8 +133,10 @@ func (u *update) read(a attribute) {
 	case a.code == attrNextHop:
 		u.hop = a
 	case a.code == attrReach:
+		u.checkFlags(a, r)
 		u.readReach(a)
 	case a.code == attrUnreach:
+		u.checkFlags(a, r)
 		u.readUnreach(a)
 	default:
 		u.judge(a, r)
@@ -168,11 +170,19 @@ func (u *update) drop(why Reason) {
 	u.found(fault{approach: discard, reason: why})
 }
 
-// judge checks flags, length and value of an attribute. Wrong flags withdraw whatever the attribute
-// (RFC 7606 section 3 (c)).
-func (u *update) judge(a attribute, r rule) {
-	if (a.flags^r.flags)&(flagOptional|flagTransitive) != 0 {
+// checkFlags tells whether the flags of an attribute are right. Wrong ones withdraw whatever the attribute (RFC 7606
+// section 3 (c)), also one of prefixes, as long as these can be read (section 3 (j)).
+func (u *update) checkFlags(a attribute, r rule) bool {
+	right := (a.flags^r.flags)&(flagOptional|flagTransitive) == 0
+	if !right {
 		u.found(fault{withdraw, AttributeFlags, updateAttributeFlags, a.whole})
+	}
+	return right
+}
+
+// judge checks flags, length and value of an attribute.
+func (u *update) judge(a attribute, r rule) {
+	if !u.checkFlags(a, r) {
 		return
 	}
 	f := fault{r.wrong, AttributeLength, updateAttributeLength, a.whole}
@@ -226,7 +236,7 @@ func (s *Session) value(a attribute) (Reason, uint8) {
 func (u *update) readReach(a attribute) {
 	bad := fault{reset, BadMultiprotocol, updateOptional, a.whole}
 	v := a.value
-	if !optional(a) || len(v) < 5 || len(v) < 5+int(v[3]) {
+	if len(v) < 5 || len(v) < 5+int(v[3]) {
 		u.found(bad)
 		return
 	}
@@ -257,7 +267,7 @@ func (u *update) readReach(a attribute) {
 // readUnreach reads an MP_UNREACH_NLRI (RFC 4760 section 4).
 func (u *update) readUnreach(a attribute) {
 	bad := fault{reset, BadMultiprotocol, updateOptional, a.whole}
-	if !optional(a) || len(a.value) < 3 {
+	if len(a.value) < 3 {
 		u.found(bad)
 		return
 	}
@@ -272,9 +282,6 @@ func (u *update) readUnreach(a attribute) {
 		u.found(bad)
 	}
 }
-
-// optional tells whether the flags are those of an optional non-transitive attribute.
-func optional(a attribute) bool { return a.flags&(flagOptional|flagTransitive) == flagOptional }
 
 // agreed gives the family at the front of a multiprotocol attribute, if it was agreed on.
 func (u *update) agreed(v []byte) (family, bool) {
@@ -303,8 +310,8 @@ func (u *update) finish() {
 	}
 	u.checkMandatory()
 	// RFC 7606 section 5.2: attributes without a reachable prefix mean that the prefixes may be what
-	// was lost.
-	if u.worst.approach == withdraw && !reachable {
+	// was lost, unless MP_UNREACH_NLRI is all there is.
+	if u.worst.approach == withdraw && !reachable && !(u.attributes == 1 && u.unreach.came) {
 		u.worst.approach = reset
 	}
 }
