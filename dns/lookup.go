@@ -349,7 +349,8 @@ func (l *lookup) steer(name zone.Name, node *zone.Node, family steer.Family) {
 var addressTypes = [...]uint16{steer.IPv4: dns.TypeA, steer.IPv6: dns.TypeAAAA}
 
 // any answers a question for all types with one RRset, or, for a service, with a record that says
-// nothing (RFC 8482 sections 4.1 and 4.2). That cannot be signed, so a signed zone gives the service's own.
+// nothing (RFC 8482 sections 4.1 and 4.2). That cannot be signed, so a signed zone gives the service's own; and where
+// there is an alias it is given, beside which nothing may stand.
 func (l *lookup) any(name zone.Name, node *zone.Node) {
 	for set := range node.Sets() {
 		l.set(name, node, set)
@@ -361,6 +362,8 @@ func (l *lookup) any(name zone.Name, node *zone.Node) {
 		l.nodata(name, node, 0)
 	case l.proves():
 		l.serve(name, node, l.signed.Steered(node).First())
+	case l.s.Policy().Service(node.Service).Gives() == dns.TypeCNAME:
+		l.serve(name, node, dns.TypeCNAME)
 	default:
 		l.w.strings(name, dns.TypeHINFO, dns.ClassINET, l.s.Policy().Service(node.Service).TTL(), "RFC8482", "")
 	}

@@ -36,6 +36,7 @@ func TestAnswers(t *testing.T) {
 		{"service of aliases, another type", "led.ok.test. MX", "", "NOERROR aa\nanswer: led.ok.test. 40 IN CNAME cdn.example.\n"},
 		{"service of aliases by wildcard", "x.led.ok.test. TXT", "", "NOERROR aa\nanswer: x.led.ok.test. 40 IN CNAME cdn.example.\n"},
 		{"service of aliases, the alias itself", "led.ok.test. CNAME", "203.0.113.9", "NOERROR aa\nanswer: led.ok.test. 40 IN CNAME ns1.ok.test.\n"},
+		{"service of aliases, any type", "led.ok.test. ANY", "", "NOERROR aa\nanswer: led.ok.test. 40 IN CNAME cdn.example.\n"},
 		{"service of aliases, into the zone", "led.ok.test. A", "203.0.113.9", "NOERROR aa\nanswer: led.ok.test. 40 IN CNAME ns1.ok.test.\nanswer: ns1.ok.test. 3600 IN A 192.0.2.53\n"},
 		{"service of aliases, to another service", "inner.ok.test. AAAA", "", "NOERROR aa\nanswer: inner.ok.test. 60 IN CNAME www.ok.test.\nanswer: www.ok.test. 300 IN AAAA 2001:db8::1\n"},
 		{"service of hosts and ports", "_sip._udp.ok.test. SRV", "",
