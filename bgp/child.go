@@ -18,6 +18,7 @@ import (
 // How long the supervision waits for what.
 const (
 	silence     = 10 * time.Second // from a speaker that says it is alive every second
+	lastLook    = 2 * time.Second  // after that, for what it said while this process or both stood still
 	tellTimeout = 10 * time.Second // for the speaker to take a message
 	childLeast  = 500 * time.Millisecond
 	childMost   = 30 * time.Second
@@ -193,9 +194,30 @@ func inTime(ctx context.Context, in inlet, write func() error) error {
 	return nil
 }
 
+// secondLook reads from a speaker, and when its time is over once more: where this process was stopped meanwhile, what
+// the speaker said is still in the pipe, and to kill it would end all sessions.
+type secondLook struct {
+	outlet
+	done <-chan struct{} // the speaker is to end
+}
+
+func (s secondLook) Read(b []byte) (int, error) {
+	n, err := s.outlet.Read(b)
+	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
+	}
+	_ = s.SetReadDeadline(time.Now().Add(lastLook)) // the read fails as well
+	select {
+	case <-s.done:
+		return 0, err // whose deadline was overwritten just now
+	default:
+		return s.outlet.Read(b)
+	}
+}
+
 // hear passes on what the speaker says until it falls silent.
 func (c *child) hear(ctx context.Context, out outlet) error {
-	r := wire.NewReader(out)
+	r := wire.NewReader(secondLook{out, ctx.Done()})
 	next := func() (wire.Message, error) {
 		_ = out.SetReadDeadline(time.Now().Add(silence)) // the read fails as well
 		if ctx.Err() != nil {
@@ -204,7 +226,7 @@ func (c *child) hear(ctx context.Context, out outlet) error {
 		m, err := r.Read()
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, fmt.Errorf("it was silent for %v", silence)
+			return nil, fmt.Errorf("it was silent for %v", silence+lastLook)
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, fmt.Errorf("%w: %w", errPipe, err)
 		case err != nil:

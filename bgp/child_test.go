@@ -97,11 +97,11 @@ func TestBadSpeakerIsKilledAndAnotherStarted(t *testing.T) {
 		after time.Duration
 	}{
 		{
-			name: "silent from its birth", cause: "it was silent for 10s", kills: true, after: silence,
+			name: "silent from its birth", cause: "it was silent for 12s", kills: true, after: silence + lastLook,
 			act: func(t *testing.T, p *puppet) { p.next(t); p.next(t) },
 		},
 		{
-			name: "silent later", cause: "it was silent for 10s", kills: true, after: 29*time.Second + silence,
+			name: "silent later", cause: "it was silent for 12s", kills: true, after: 29*time.Second + silence + lastLook,
 			act: func(t *testing.T, p *puppet) {
 				p.greet(t)
 				p.next(t)
@@ -109,6 +109,16 @@ func TestBadSpeakerIsKilledAndAnotherStarted(t *testing.T) {
 					_ = p.Write(wire.Alive{})
 					time.Sleep(time.Second)
 				}
+			},
+		},
+		{
+			name: "heard late", cause: "exit status 2", after: silence + lastLook - 1,
+			act: func(t *testing.T, p *puppet) {
+				p.greet(t)
+				p.next(t)
+				time.Sleep(silence + lastLook - 1) // as one that was stopped is, or that nobody could hear
+				_ = p.Write(wire.Alive{})
+				p.die()
 			},
 		},
 		{
