@@ -56,6 +56,8 @@ type daemon struct {
 	asked   chan chan admin.Reload  // reloads that somebody waits for
 	latest  atomic.Pointer[current] // written by the goroutine of Run only
 	again   time.Time               // when a refused configuration is read again by itself; zero: never. Owned by the goroutine of Run
+
+	disturbances int // in a row; owned by the goroutine of Run
 }
 
 // current is what the daemon works by at one moment. It is immutable.

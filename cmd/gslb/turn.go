@@ -46,6 +46,9 @@ func (d *daemon) reread(why cause) admin.Reload {
 	begin := time.Now()
 	cfg, policy, problems := loadAfter(d.file, d.publisher.Latest().Policy())
 	d.watcher.Follow(cfg.Files, begin)
+	if why == noticed && d.disturbed() {
+		return d.stay()
+	}
 	before := d.again
 	d.again = cfg.EnoughFrom(begin)
 	if lines := texts(mistakes(problems)); len(lines) > 0 {
@@ -59,8 +62,8 @@ func (d *daemon) reread(why cause) admin.Reload {
 	if alike(cfg, now) {
 		return d.keep(why)
 	}
-	if len(cfg.Zones) == 0 && len(now.Zones) > 0 {
-		return d.refuse([]string{emptied(cfg)}, why)
+	if lines := emptied(cfg, now); len(lines) > 0 {
+		return d.refuse(lines, why)
 	}
 	if err := d.turn(cfg, policy); err != nil {
 		return d.refuse(strings.Split(err.Error(), "\n"), why)
@@ -98,17 +101,49 @@ func alike(a, b *config.Config) bool {
 	return a.Hash() == b.Hash() && reflect.DeepEqual(a.Server, b.Server) && reflect.DeepEqual(a.Admin, b.Admin)
 }
 
-// emptied says that a configuration has lost all its zones. A file that is just being written, or that
-// a full disk cut off, looks like one: nothing is asked for and nothing is wrong.
-func emptied(cfg *config.Config) string {
-	pos := cfg.At("zones")
-	if pos == (config.Pos{}) {
-		pos.File = cfg.File
+// mostDisturbed is how often in a row files that change while they are read make nothing of that. Who writes all the
+// time is then believed all the same.
+const mostDisturbed = 5
+
+// disturbed tells whether files have changed while they were read: what was read may be half of what somebody is
+// writing. The watcher tells of them again when they are quiet.
+func (d *daemon) disturbed() bool {
+	if d.disturbances < mostDisturbed && d.watcher.stirs() {
+		d.disturbances++
+		return true
 	}
-	return config.Problem{
-		Pos: pos, Path: "zones",
-		Message: "none are left, so that no question would be answered any more: if that is meant, restart the server",
-	}.String()
+	d.disturbances = 0
+	return false
+}
+
+// emptied says that a configuration has lost all its zones, or a zone's file its content. A file that is just being
+// written, or that a full disk cut off, looks like that: nothing is asked for and nothing is wrong.
+func emptied(cfg, now *config.Config) (lines []string) {
+	if len(cfg.Zones) == 0 && len(now.Zones) > 0 {
+		pos := cfg.At("zones")
+		if pos == (config.Pos{}) {
+			pos.File = cfg.File
+		}
+		return []string{config.Problem{
+			Pos: pos, Path: "zones",
+			Message: "none are left, so that no question would be answered any more: if that is meant, restart the server",
+		}.String()}
+	}
+	had := map[string]bool{} // files of zones that said something
+	for _, z := range now.Zones {
+		had[z.File] = had[z.File] || z.FileText != ""
+	}
+	for _, z := range cfg.Zones {
+		if z.FileText != "" || z.File == "" || !had[z.File] {
+			continue
+		}
+		path := z.Path + ".file"
+		lines = append(lines, config.Problem{
+			Pos: cfg.At(path), Path: path,
+			Message: fmt.Sprintf("%s has become empty: if that is meant, leave a comment in it", z.File),
+		}.String())
+	}
+	return lines
 }
 
 // turn puts another configuration in force, or changes nothing.
@@ -160,6 +195,12 @@ func (d *daemon) keep(why cause) admin.Reload {
 	}
 	now.refused = nil
 	d.latest.Store(&now)
+	return d.stay()
+}
+
+// stay is the outcome where nothing changes.
+func (d *daemon) stay() admin.Reload {
+	now := d.latest.Load()
 	return admin.Reload{Outcome: admin.Unchanged, Number: now.number, Hash: now.config.Hash()}
 }
 

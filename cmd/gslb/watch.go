@@ -122,6 +122,18 @@ func (w *watcher) look() bool {
 	return other
 }
 
+// stirs tells whether a file is another than it was last seen. Changed then gets another signal.
+func (w *watcher) stirs() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.files {
+		if stampOf(f) != w.seen[f] {
+			return true
+		}
+	}
+	return false
+}
+
 // watch has the system tell of the folders that lead to the files, and of no others.
 func (w *watcher) watch(notify *fsnotify.Watcher) {
 	if notify == nil {

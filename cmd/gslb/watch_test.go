@@ -152,3 +152,23 @@ func TestChangeBetweenReadingAndFollowingIsNoticed(t *testing.T) {
 		t.Error("noticed twice")
 	}
 }
+
+func TestFileThatIsBeingWrittenStirs(t *testing.T) {
+	top := tree(t, map[string]string{"gslb.yaml": "old"})
+	w := newWatcher([]string{top + "/gslb.yaml"}, time.Now().Add(time.Minute), slog.New(slog.DiscardHandler))
+	if w.stirs() {
+		t.Error("it stirs though nobody writes")
+	}
+	if err := os.WriteFile(top+"/gslb.yaml", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !w.stirs() {
+		t.Error("it is still, though it is another than it was")
+	}
+	if !w.look() {
+		t.Error("the next look does not tell of it")
+	}
+	if w.stirs() {
+		t.Error("it stirs though it was looked at since")
+	}
+}
