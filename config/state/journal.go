@@ -37,24 +37,6 @@ const (
 	keySize = keyTime + 4
 )
 
-// Append adds events to the journal, all in one transaction or none.
-func (s *Store) Append(events ...Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	err := s.write(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte(journalBucket))
-		b.FillPercent = 0.9 // events come in order: a split page is not filled again
-		for _, e := range events {
-			if err := appendEvent(b, e); err != nil {
-				return fmt.Errorf("%s event: %w", e.Kind, err)
-			}
-		}
-		return nil
-	})
-	return s.told(err, "journal: append")
-}
-
 // appendEvent writes one event behind those of the same time.
 func appendEvent(b *bolt.Bucket, e Event) error {
 	if e.Time.Before(time.Unix(0, 0)) || e.Time.After(time.Unix(0, math.MaxInt64)) {
@@ -107,7 +89,7 @@ func timeKey(t time.Time, number uint32) []byte {
 // them, or all when limit is 0. The zero time is the beginning.
 func (s *Store) Events(since time.Time, limit int) ([]Event, error) {
 	var events []Event
-	err := s.look(journalBucket, func(b *bolt.Bucket) error {
+	err := s.read(func(b *bolt.Bucket) error {
 		first := string(timeKey(since, 0))
 		cursor := b.Cursor()
 		for key, sealed := cursor.Last(); key != nil && string(key) >= first; key, sealed = cursor.Prev() {
@@ -137,7 +119,7 @@ func (s *Store) After(id string, limit int) ([]Event, error) {
 		return nil, fmt.Errorf("event %q: %w", id, ErrID)
 	}
 	var events []Event
-	err = s.look(journalBucket, func(b *bolt.Bucket) error {
+	err = s.read(func(b *bolt.Bucket) error {
 		cursor := b.Cursor()
 		at, sealed := cursor.Seek(key)
 		if bytes.Equal(at, key) {
@@ -155,13 +137,28 @@ func (s *Store) After(id string, limit int) ([]Event, error) {
 	return events, s.told(err, "journal: events")
 }
 
+// read runs do in a read transaction on the journal. A journal that cannot be had is an error, and not an empty one.
+func (s *Store) read(do func(*bolt.Bucket) error) error {
+	had := false
+	err := s.look(journalBucket, func(b *bolt.Bucket) error {
+		had = true
+		return do(b)
+	})
+	if err != nil || had {
+		return err
+	}
+	s.using.RLock()
+	defer s.using.RUnlock()
+	return s.hindered
+}
+
 // ErrID says that a text names no place in a journal.
 var ErrID = errors.New("not the ID of an event")
 
 // Newest is the ID of the newest event; the one before all others when there is none.
 func (s *Store) Newest() (string, error) {
 	id := hex.EncodeToString(make([]byte, keySize))
-	err := s.look(journalBucket, func(b *bolt.Bucket) error {
+	err := s.read(func(b *bolt.Bucket) error {
 		if key, _ := b.Cursor().Last(); key != nil {
 			id = hex.EncodeToString(key)
 		}
@@ -183,26 +180,7 @@ func readEvent(key, sealed []byte) (Event, error) {
 	return Event{ID: hex.EncodeToString(key), Time: time.Unix(0, nanoseconds).UTC(), Kind: e.Kind, Text: e.Text, Fields: e.Fields}, nil
 }
 
-// Trim forgets the events that happened before a time, and of the others all but the newest
-// limit. The zero time sets no bound by age, and a limit of 0 none by number.
-func (s *Store) Trim(before time.Time, limit int) error {
-	err := s.write(func(tx *bolt.Tx) error {
-		b := tx.Bucket([]byte(journalBucket))
-		old := expired(b, before, limit)
-		if len(old) == 0 {
-			return errUnchanged
-		}
-		for _, key := range old {
-			if err := b.Delete(key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return s.told(err, "journal: trim")
-}
-
-// expired gives the keys of the events that Trim forgets.
+// expired gives the keys of the events that [Writer.Trim] forgets.
 func expired(b *bolt.Bucket, before time.Time, limit int) (keys [][]byte) {
 	first := string(timeKey(before, 0))
 	kept := 0

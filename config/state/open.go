@@ -36,68 +36,87 @@ var (
 
 // Open opens a state file, and makes it, with its folder, when there is none. A damaged file is
 // set aside. The notice is empty, or one line that tells the operator what was lost and where
-// the damaged file is.
+// the damaged file is. A disk that is full, read-only or not ours is no error: the store then holds what can be
+// read, and [Store.Mend] tells what is in the way.
 func Open(file string) (store *Store, notice string, err error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	s := &Store{name: file}
+	notice, err = s.open(true)
+	if err != nil && !fromDisk(err) {
 		return nil, "", fmt.Errorf("state %s: %w", file, err)
 	}
-	store, notice, err = load(file)
+	return s, notice, nil
+}
+
+// open is Open and Mend for who holds using alone. Whatever error it gives is the hindrance, too. A file on a read-only disk is only
+// opened where that is wanted.
+func (s *Store) open(readOnly bool) (notice string, err error) {
+	s.file, s.db = nil, nil
+	s.damaged.Store(false)
+	if err = os.MkdirAll(filepath.Dir(s.name), 0o700); err == nil {
+		notice, err = s.load(readOnly)
+	}
 	if errors.Is(err, errDamaged) && notice != "" {
-		store, _, err = load(file)
+		_, err = s.load(readOnly)
 	}
-	if err != nil {
-		return nil, "", fmt.Errorf("state %s: %w", file, err)
-	}
+	s.hindered = err
 	if notice != "" {
-		notice = fmt.Sprintf("state %s: %s", file, notice)
+		notice = fmt.Sprintf("state %s: %s", s.name, notice)
 	}
-	return store, notice, nil
+	return notice, err
 }
 
 // load locks, inspects and opens a file. When it is damaged and was set aside, the notice says
-// so beside errDamaged.
-func load(file string) (store *Store, notice string, err error) {
-	f, err := lock(file)
+// so beside errDamaged. A file that may only be read is open after it, with the error that says why.
+func (s *Store) load(readOnly bool) (notice string, err error) {
+	f, hindrance, err := lock(s.name, readOnly)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	notice, err = inspectFile(f)
 	if err == nil {
-		store, err = open(f, file)
+		err = s.take(f, hindrance != nil)
 	}
 	if err == nil {
-		return store, notice, nil
+		return notice, hindrance
 	}
 	// The file is renamed while it is locked: nobody else can be using it.
 	if errors.Is(err, errDamaged) {
-		notice, err = setAside(file, err)
+		notice, err = setAside(s.name, err)
 	}
-	return nil, notice, errors.Join(err, release(f))
+	return notice, errors.Join(err, release(f))
 }
 
 // lock opens a file and takes the lock by which bbolt's users know each other. The name may have
-// gone to another file while we waited, so the file is opened anew for each try.
-func lock(file string) (*os.File, error) {
+// gone to another file while we waited, so the file is opened anew for each try. A file that may only be
+// read comes with the hindrance.
+func lock(file string, readOnly bool) (f *os.File, hindrance, err error) {
 	deadline := time.Now().Add(lockTimeout)
 	for {
-		f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, err
+		how := syscall.LOCK_EX
+		f, hindrance = os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+		if hindrance != nil && (!fromDisk(hindrance) || errors.Is(hindrance, syscall.EROFS) && !readOnly) {
+			return nil, nil, hindrance
 		}
-		err = tryLock(f, file)
+		if hindrance != nil {
+			how = syscall.LOCK_SH
+			if f, err = os.Open(file); err != nil {
+				return nil, nil, hindrance
+			}
+		}
+		err = tryLock(f, file, how)
 		if err == nil {
-			return f, nil
+			return f, hindrance, nil
 		}
 		f.Close()
 		if !errors.Is(err, ErrInUse) || time.Now().After(deadline) {
-			return nil, err
+			return nil, nil, err
 		}
 		time.Sleep(lockRetry)
 	}
 }
 
 // tryLock locks f, or gives ErrInUse when another process has it or has renamed it.
-func tryLock(f *os.File, file string) error {
+func tryLock(f *os.File, file string, how int) error {
 	opened, err := f.Stat()
 	if err != nil {
 		return err
@@ -105,7 +124,7 @@ func tryLock(f *os.File, file string) error {
 	if !opened.Mode().IsRegular() {
 		return errors.New("not a regular file")
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrInUse
 	}
@@ -156,24 +175,43 @@ func setAside(file string, cause error) (notice string, err error) {
 	return fmt.Sprintf("%v: set aside as %s, begun anew", cause, aside), cause
 }
 
-// open hands a locked and inspected file to bbolt, and prepares an empty one.
-func open(f *os.File, file string) (*Store, error) {
-	s := &Store{name: file, file: f}
-	err := guard(func() (err error) {
-		s.db, err = bolt.Open(file, 0o600, &bolt.Options{
+// take hands a locked and inspected file to bbolt, and prepares an empty one. After an error nothing is taken.
+func (s *Store) take(f *os.File, readOnly bool) error {
+	found, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	empty := found.Size() == 0
+	if empty && readOnly {
+		return release(f) // there is nothing to read
+	}
+	var db *bolt.DB
+	err = guard(func() (err error) {
+		db, err = bolt.Open(s.name, 0o600, &bolt.Options{
 			OpenFile:     func(string, int, os.FileMode) (*os.File, error) { return f, nil },
 			FreelistType: bolt.FreelistMapType,
 			NoStatistics: true,
+			ReadOnly:     readOnly,
 		})
-		return err
+		if err != nil || readOnly {
+			return err
+		}
+		if err := db.Update(begin); !errors.Is(err, errUnchanged) {
+			return err
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.file, s.db = f, db
+		return nil
 	}
-	if err := s.write(begin); err != nil {
-		return nil, errors.Join(err, s.Close())
+	if empty {
+		err = errors.Join(err, os.Truncate(s.name, 0)) // half of a beginning would be taken for damage
 	}
-	return s, nil
+	if db != nil && !errors.Is(err, errDamaged) {
+		err = errors.Join(err, db.Close())
+	}
+	return err
 }
 
 // begin writes what every state file holds, if it is not there.

@@ -1,32 +1,35 @@
 package state
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// Store is an open state file. It is safe for concurrent use. Values that it takes or gives are
+// Store is a state file. It is safe for concurrent use. Values that it takes or gives are
 // copies. Every write is on the disk when its call returns; a full or failed disk is an error, after
 // which the store holds what it held before and may be tried again.
 //
-// Damage that is met while the store is open is an error too, from then on from every call: Close
-// the store and Open the file again to set it aside.
+// A file that can be read and not written to gives what it holds, and one that cannot even be made holds nothing;
+// both refuse every write until [Store.Mend] finds that they can be used. A file on a disk that turns read-only is let
+// go of at the first write, so that the disk can be checked and mounted again; the journal cannot be read then. Damage that is met
+// while the store is open is an error of every call, until Mend as well.
 type Store struct {
-	name string   // the path, for errors
-	file *os.File // owned by db, but for the lock on it after damage
-	db   *bolt.DB
+	name string // the path
 
-	writing sync.Mutex // one writer at a time: bbolt's own lock may stay held after a panic
-	damaged atomic.Bool
+	writing sync.Mutex   // one writer at a time: bbolt's own lock may stay held after a panic
+	using   sync.RWMutex // held by who uses what follows, and by Mend, which exchanges it
+
+	file     *os.File // owned by db, but for the lock on it after damage
+	db       *bolt.DB // nil: there is no file
+	hindered error    // why nothing can be written; nil: it can
+	damaged  atomic.Bool
 }
 
 // The names that the store uses itself; no caller's bucket may have them.
@@ -39,80 +42,6 @@ var (
 	errDamaged   = errors.New("damaged")
 	errUnchanged = errors.New("nothing to write")
 )
-
-// Put sets the value of one key. The bucket is made if there is none.
-func (s *Store) Put(bucket, key string, value []byte) error {
-	err := s.change(bucket, func(b *bolt.Bucket) error {
-		return put(b, bucket, []byte(key), value)
-	})
-	return s.told(err, "bucket %s: put %q", bucket, key)
-}
-
-// PutAll makes the bucket hold exactly the given keys and values, in one transaction. Only what
-// differs is written, and nothing at all when nothing differs.
-func (s *Store) PutAll(bucket string, all map[string][]byte) error {
-	err := s.change(bucket, func(b *bolt.Bucket) error {
-		same, gone := compare(b, bucket, all)
-		if len(gone) == 0 && len(same) == len(all) {
-			return errUnchanged
-		}
-		for _, key := range gone {
-			if err := b.Delete(key); err != nil {
-				return err
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(all)) { // bbolt is fastest in order
-			if same[key] {
-				continue
-			}
-			if err := put(b, bucket, []byte(key), all[key]); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
-		}
-		return nil
-	})
-	return s.told(err, "bucket %s: put all", bucket)
-}
-
-// Change sets the values of some keys of a bucket and deletes others, in one transaction. A key that is
-// to go and is not there is gone.
-func (s *Store) Change(bucket string, set map[string][]byte, gone []string) error {
-	err := s.change(bucket, func(b *bolt.Bucket) error {
-		if len(set) == 0 && len(gone) == 0 {
-			return errUnchanged
-		}
-		for _, key := range gone {
-			if err := b.Delete([]byte(key)); err != nil {
-				return err
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(set)) {
-			if err := put(b, bucket, []byte(key), set[key]); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
-		}
-		return nil
-	})
-	return s.told(err, "bucket %s: change", bucket)
-}
-
-// compare tells which keys of all the bucket holds with the same value, and which keys of the
-// bucket are not in all. A value that is damaged is not the same.
-func compare(b *bolt.Bucket, bucket string, all map[string][]byte) (same map[string]bool, gone [][]byte) {
-	same = make(map[string]bool, len(all))
-	cursor := b.Cursor()
-	for key, sealed := cursor.First(); key != nil; key, sealed = cursor.Next() {
-		want, wanted := all[string(key)]
-		if !wanted {
-			gone = append(gone, bytes.Clone(key))
-			continue
-		}
-		if have, err := unseal(bucket, key, sealed); err == nil && bytes.Equal(have, want) {
-			same[string(key)] = true
-		}
-	}
-	return same, gone
-}
 
 // Get gives the value of a key, or nil when there is none; a value of no bytes is not nil.
 func (s *Store) Get(bucket, key string) (value []byte, err error) {
@@ -145,30 +74,29 @@ func (s *Store) All(bucket string) (map[string][]byte, error) {
 
 // Close gives the file back. No other call may follow.
 func (s *Store) Close() error {
-	if s.damaged.Load() {
-		// bbolt may hold its locks for ever; only the lock on the file matters to others.
-		return s.told(release(s.file), "close")
-	}
-	return s.told(s.db.Close(), "close")
+	s.using.Lock()
+	defer s.using.Unlock()
+	return s.told(s.close(), "close")
 }
 
-// change runs do in a write transaction on a caller's bucket.
-func (s *Store) change(bucket string, do func(*bolt.Bucket) error) error {
-	if bucket == journalBucket || bucket == schemaBucket {
-		return errors.New("the name is the store's own")
+// close is Close for who holds using alone.
+func (s *Store) close() error {
+	switch {
+	case s.db == nil:
+		return nil
+	case s.damaged.Load():
+		// bbolt may hold its locks for ever; only the lock on the file matters to others.
+		return release(s.file)
 	}
-	return s.write(func(tx *bolt.Tx) error {
-		b, err := tx.CreateBucketIfNotExists([]byte(bucket))
-		if err != nil {
-			return err
-		}
-		return do(b)
-	})
+	return s.db.Close()
 }
 
 // look runs do in a read transaction on a bucket, if there is such a bucket.
 func (s *Store) look(bucket string, do func(*bolt.Bucket) error) error {
 	return s.guarded(func() error {
+		if s.db == nil {
+			return nil
+		}
 		return s.db.View(func(tx *bolt.Tx) error {
 			if b := tx.Bucket([]byte(bucket)); b != nil {
 				return do(b)
@@ -181,20 +109,38 @@ func (s *Store) look(bucket string, do func(*bolt.Bucket) error) error {
 func (s *Store) write(do func(*bolt.Tx) error) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	err := s.guarded(func() error { return s.db.Update(do) })
+	err := s.guarded(func() error {
+		if s.hindered != nil {
+			return s.hindered
+		}
+		return s.db.Update(do)
+	})
 	if errors.Is(err, errUnchanged) {
 		return nil
+	}
+	if errors.Is(err, syscall.EROFS) {
+		s.letGo(err)
 	}
 	return err
 }
 
+// letGo closes the file because of what is in the way of writing to it.
+func (s *Store) letGo(hindrance error) {
+	s.using.Lock()
+	defer s.using.Unlock()
+	_ = s.close() // nothing is lost: every write has been on the disk, or was refused
+	s.file, s.db, s.hindered = nil, nil, hindrance
+}
+
 // guarded keeps damage from ending the process, and bbolt from being used after it.
 func (s *Store) guarded(do func() error) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.damaged.Load() {
 		return fmt.Errorf("%w while it was open", errDamaged)
 	}
 	err := guard(do)
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, errDamaged) && s.db != nil { // else it is the hindrance
 		s.damaged.Store(true)
 	}
 	return err

@@ -111,12 +111,12 @@ func TestRefusesWhatItCannotStore(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"empty key", s.Put("windows", "", nil), `bucket windows: put "": key required`},
-		{"empty bucket", s.Put("", "a", nil), `bucket : put "a": bucket name required`},
-		{"the journal as a bucket", s.Put("journal", "a", nil), `bucket journal: put "a": the name is the store's own`},
-		{"the schema as a bucket", s.PutAll("schema", nil), "bucket schema: put all: the name is the store's own"},
-		{"empty key among others", s.PutAll("windows", map[string][]byte{"": nil}), `bucket windows: put all: "": key required`},
-		{"event without a time", s.Append(Event{Kind: "geo"}), "journal: append: geo event: time 0001-01-01T00:00:00Z is not between 1970 and 2262"},
+		{"empty key", s.Put("windows", "", nil), `put: bucket windows: "": key required`},
+		{"empty bucket", s.Put("", "a", nil), `put: bucket : bucket name required`},
+		{"the journal as a bucket", s.Put("journal", "a", nil), `put: bucket journal: the name is the store's own`},
+		{"the schema as a bucket", s.PutAll("schema", nil), "put all: bucket schema: the name is the store's own"},
+		{"empty key among others", s.PutAll("windows", map[string][]byte{"": nil}), `put all: bucket windows: "": key required`},
+		{"event without a time", s.Append(Event{Kind: "geo"}), "append: journal: geo event: time 0001-01-01T00:00:00Z is not between 1970 and 2262"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

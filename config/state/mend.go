@@ -1,0 +1,53 @@
+package state
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// refusals are what a disk says that does not take what is written: it is read-only, full, failing, or somebody else's.
+var refusals = []error{syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}
+
+// fromDisk tells whether an error is the disk's, which may be well again later.
+func fromDisk(err error) bool {
+	return slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) })
+}
+
+// Mend opens the file anew when that is of use: nothing could be written to it until now, it was found damaged while it was
+// open, or its name leads to another file or to none. Call it before writing. It tells whether it opened the file, whose
+// content then need not be what was written by this store, and gives a notice as [Open] does; the error is what stays in the way.
+func (s *Store) Mend() (notice string, anew bool, err error) {
+	s.using.Lock()
+	defer s.using.Unlock()
+	if s.hindered == nil && !s.damaged.Load() && s.named() {
+		return "", false, nil
+	}
+	if s.hindered != nil && s.db != nil && !s.damaged.Load() && s.named() && !errors.Is(s.hindered, syscall.EROFS) {
+		if err := unix.Faccessat(unix.AT_FDCWD, s.name, unix.W_OK, unix.AT_EACCESS); err != nil {
+			return "", false, s.told(s.hindered, "open") // it can still be read
+		}
+	}
+	_ = s.close() // whatever is wrong with it, it is left behind
+	notice, err = s.open(false)
+	return notice, err == nil, s.told(err, "open")
+}
+
+// named tells whether the name still leads to the file that is open. When the disk does not say, it does.
+func (s *Store) named() bool {
+	if s.db == nil {
+		return false
+	}
+	opened, err := s.file.Stat()
+	if err != nil {
+		return true
+	}
+	named, err := os.Stat(s.name)
+	if errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	return err != nil || os.SameFile(named, opened)
+}
