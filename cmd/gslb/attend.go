@@ -149,9 +149,10 @@ func (d *daemon) looks() admin.Deps {
 
 // view is how the server stands, for the operator.
 func (d *daemon) view() admin.Server {
-	now := d.latest.Load()
+	now, saving := d.latest.Load(), d.keeper.stands()
+	saving.File = d.fixed.state
 	return admin.Server{
-		Ready: now.open, Since: d.started, Listen: d.server.Addresses(),
+		Ready: now.open, Since: d.started, Listen: d.server.Addresses(), Saving: saving,
 		Config: admin.Config{
 			File: now.config.File, Number: now.number, Hash: now.config.Hash(), Loaded: now.loaded,
 			Refused: now.refused, Failures: now.fails, Reloads: now.turns,

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"gslb/config/state"
 	"gslb/dns/steer"
 )
 
@@ -34,22 +35,18 @@ func (k *keeper) drains() map[steer.DrainKey]time.Time {
 }
 
 // saveDrains writes since when the drains hold, when that is another than last time.
-func (k *keeper) saveDrains() error {
+func (k *keeper) saveDrains(w *state.Writer) (func(), error) {
 	since := k.begun()
 	if maps.Equal(since, k.drained) {
-		return nil
+		return func() {}, nil
 	}
 	all := map[string][]byte{}
 	for key, t := range since {
 		value, err := json.Marshal(savedDrain{key, t})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all[key.Place+" "+key.Service] = value
 	}
-	err := k.store.PutAll(drainsBucket, all)
-	if err == nil {
-		k.drained = since
-	}
-	return err
+	return func() { k.drained = since }, w.PutAll(drainsBucket, all)
 }

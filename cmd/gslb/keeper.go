@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"gslb/bgp"
 	"gslb/config"
 	"gslb/config/state"
+	"gslb/dns/admin"
 	"gslb/dns/steer"
 	"gslb/health"
 )
@@ -33,16 +32,21 @@ const (
 	pendingEvents  = 4096 // that wait for the disk; the oldest are given up first
 	keeperInterval = time.Second
 	keeperRest     = 100 * time.Millisecond // between two writes: a storm of events costs few
+	keeperShare    = 4                      // rest so many times as long as the write took, within the interval of saving
+	keeperRetry    = time.Second            // between two tries on a disk that fails
 	routesInterval = 5 * time.Second        // between two writes of routes
-	keeperShare    = 4                      // rest at least so many times as long as the write took
 	tidyPieces     = 500                    // of routes, written at once, whose memory is given back: tens of thousands of routes
 )
 
 // keeper brings to the state file what is to survive the process: windows, the journal, and the
 // number of the configuration. It is the only one that writes there, in a goroutine of its own: a slow
 // disk delays nobody. A disk that fails is told once, and once more when it is well again.
+//
+// What happens is on the disk after half the shortest interval of a check, and the time that the write under way and its
+// own one take: within an interval, unless a write takes a quarter of one.
 type keeper struct {
 	store *state.Store
+	write func(func(*state.Writer) error) error // of the store
 	board *health.Board
 	rib   *bgp.RIB
 	steer func() *steer.Tenures               // what the publisher remembers
@@ -58,12 +62,12 @@ type keeper struct {
 	every   time.Duration
 	journal config.Journal
 	told    chan struct{} // closed when the next events are in the journal
+	saving  admin.Saving
 
 	// owned by the goroutine of Run, and after it by whoever flushes
 	saved   numbered
 	routed  time.Time  // when routes were saved last
 	table   *bgp.Table // that they were of; nil: not by this process
-	failing bool
 	trimmed time.Time
 
 	remembered *steer.Tenures               // that were saved last
@@ -77,7 +81,11 @@ type numbered struct {
 }
 
 func newKeeper(store *state.Store, board *health.Board, rib *bgp.RIB, log *slog.Logger) *keeper {
-	return &keeper{store: store, board: board, rib: rib, steer: func() *steer.Tenures { return nil }, begun: func() map[steer.DrainKey]time.Time { return nil }, log: log, wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}, told: make(chan struct{})}
+	return &keeper{
+		store: store, write: store.Write, board: board, rib: rib, log: log,
+		steer: func() *steer.Tenures { return nil }, begun: func() map[steer.DrainKey]time.Time { return nil },
+		wake: make(chan struct{}, 1), every: keeperInterval, counts: map[string]uint64{}, told: make(chan struct{}),
+	}
 }
 
 // happened counts the events since the start, by kind.
@@ -85,67 +93,6 @@ func (k *keeper) happened() map[string]uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return maps.Clone(k.counts)
-}
-
-// windows gives what an earlier process saved. What cannot be read is begun anew.
-func (k *keeper) windows() []health.Saved {
-	all, err := k.store.All(windowsBucket)
-	if err != nil {
-		k.log.Error("windows lost", "cause", err)
-	}
-	var windows []health.Saved
-	for key, value := range all {
-		var s health.Saved
-		if err := json.Unmarshal(value, &s); err != nil {
-			k.log.Error("window lost", "endpoint", key, "cause", err)
-			continue
-		}
-		windows = append(windows, s)
-	}
-	return windows
-}
-
-// tenures gives what an earlier process remembered of the places that come and go.
-func (k *keeper) tenures() *steer.Tenures {
-	all, err := k.store.All(tenuresBucket)
-	if err != nil {
-		k.log.Error("tenures lost", "cause", err)
-	}
-	tenures := make(map[string]steer.Tenure, len(all))
-	for name, value := range all {
-		var t steer.Tenure
-		if err := json.Unmarshal(value, &t); err != nil {
-			k.log.Error("tenure lost", "member", name, "cause", err)
-			continue
-		}
-		tenures[name] = t
-	}
-	return steer.NewTenures(tenures)
-}
-
-// routes gives what an earlier process saved of the partners' routes.
-func (k *keeper) routes() map[string][]byte {
-	all, err := k.store.All(routesBucket)
-	if err != nil {
-		k.log.Error("routes lost", "cause", err)
-	}
-	return all
-}
-
-// number gives the number of a configuration at the start: that of last time if it is the same,
-// else the next.
-func (k *keeper) number(hash string) uint64 {
-	value, err := k.store.Get(metaBucket, configKey)
-	if err == nil && value != nil {
-		err = json.Unmarshal(value, &k.saved)
-	}
-	if err != nil {
-		k.log.Error("config number lost", "cause", err)
-	}
-	if k.saved.Hash == hash {
-		return k.saved.Number
-	}
-	return k.saved.Number + 1
 }
 
 // follow says which configuration is in force, how often windows are saved with it, and how long the journal is.
@@ -187,10 +134,13 @@ func (k *keeper) Run(ctx context.Context) error {
 		}
 		begin := time.Now()
 		k.flush()
-		rest := max(keeperRest, keeperShare*time.Since(begin))
 		k.mu.Lock()
-		timer.Reset(max(k.every, rest))
+		rest, next := pace(k.every, time.Since(begin))
+		if k.saving.Failing != "" {
+			rest, next = max(rest, keeperRetry), max(next, keeperRetry)
+		}
 		k.mu.Unlock()
+		timer.Reset(next)
 		if !woken {
 			continue // the next event need not wait
 		}
@@ -202,28 +152,79 @@ func (k *keeper) Run(ctx context.Context) error {
 	}
 }
 
-// flush writes all there is to write. Windows come first: who reads of a withdrawal in the journal
-// finds it in the windows too.
+// pace gives how long to rest after a write that took so long, whatever happens, and when to write again though nothing does.
+func pace(every, took time.Duration) (rest, next time.Duration) {
+	rest = max(keeperRest, min(keeperShare*took, every))
+	return rest, max(every-took, rest)
+}
+
+// flush writes all there is to write.
 func (k *keeper) flush() {
+	begin := time.Now()
+	err := k.mend()
+	if err == nil {
+		err = errors.Join(k.save(begin), k.saveRoutes(begin))
+	}
+	k.tell(err, begin)
+}
+
+// mend looks whether the file can be written to. What was written to another one counts for nothing.
+func (k *keeper) mend() error {
+	notice, anew, err := k.store.Mend()
+	switch {
+	case notice != "":
+		k.log.Error("state lost", "cause", notice)
+	case anew && k.stands().Failing == "":
+		k.log.Warn("state begun anew: its file was removed or replaced")
+	}
+	if anew {
+		k.saved, k.table, k.routed, k.remembered, k.drained = numbered{}, nil, time.Time{}, nil, nil
+	}
+	return err
+}
+
+// save writes in one transaction everything but the routes: a verdict waits for as little as the disk allows, and who reads of
+// it in the journal finds it in the windows too.
+func (k *keeper) save(now time.Time) error {
 	k.mu.Lock()
 	events, lost, inForce, journal := k.pending, k.lost, k.config, k.journal
 	k.pending, k.lost = nil, 0
 	k.mu.Unlock()
+	var saved []func()
+	err := k.write(func(w *state.Writer) error {
+		for _, part := range []func(*state.Writer) (func(), error){k.saveWindows, k.saveTenures, k.saveDrains} {
+			done, err := part(w)
+			if err != nil {
+				return err
+			}
+			saved = append(saved, done)
+		}
+		return errors.Join(k.saveConfig(w, inForce), w.Append(events...), k.trim(w, journal, now))
+	})
+	if err != nil {
+		k.putBack(events, lost)
+		return err
+	}
+	for _, done := range saved {
+		done()
+	}
+	k.saved = inForce
 	if lost > 0 {
 		k.log.Warn("journal has a gap", "events", lost)
 	}
-	err := errors.Join(k.saveWindows(), k.saveTenures(), k.saveDrains(), k.saveConfig(inForce), k.saveRoutes())
-	if appended := k.store.Append(events...); appended != nil {
-		err = errors.Join(err, appended)
-		k.putBack(events)
-	} else if len(events) > 0 {
+	if len(events) > 0 {
 		k.appended()
 	}
-	if time.Since(k.trimmed) > trimInterval && journal.Keep > 0 {
-		k.trimmed = time.Now()
-		err = errors.Join(err, k.store.Trim(k.trimmed.Add(-journal.Keep), journal.Events))
+	return nil
+}
+
+// trim keeps the journal as long as it is to be.
+func (k *keeper) trim(w *state.Writer, journal config.Journal, now time.Time) error {
+	if now.Sub(k.trimmed) <= trimInterval || journal.Keep == 0 {
+		return nil
 	}
-	k.tell(err)
+	k.trimmed = now
+	return w.Trim(now.Add(-journal.Keep), journal.Events)
 }
 
 // appended says that there are events in the journal which were not there before.
@@ -247,97 +248,40 @@ func (k *keeper) finish() {
 	k.flush()
 }
 
-func (k *keeper) saveWindows() error {
-	windows := map[string][]byte{}
-	for _, s := range k.board.Save() {
-		value, err := json.Marshal(s)
-		if err != nil {
-			return err
-		}
-		windows[s.Address.String()+" "+s.Name] = value
-	}
-	return k.store.PutAll(windowsBucket, windows)
-}
-
-// saveTenures writes the tenures when there are others.
-func (k *keeper) saveTenures() error {
-	t := k.steer()
-	if t == k.remembered {
-		return nil
-	}
-	tenures := map[string][]byte{}
-	for name, is := range t.All() {
-		value, err := json.Marshal(is)
-		if err != nil {
-			return err
-		}
-		tenures[name] = value
-	}
-	err := k.store.PutAll(tenuresBucket, tenures)
-	if err == nil {
-		k.remembered = t
-	}
-	return err
-}
-
-// saveRoutes writes what differs of the routes from last time, or, since they are confirmed with every
-// moment that their sessions stand, that alone, when the last time is a while ago. Only the first time it
-// writes them all: the file may hold those of an earlier process, in other pieces.
-func (k *keeper) saveRoutes() error {
-	now := time.Now()
-	t := k.rib.Latest()
-	if since := now.Sub(k.routed); since < routesInterval || (t == k.table && since < k.rib.SaveInterval()) {
-		return nil
-	}
-	k.routed = now
-	saved, err := k.rib.SaveSince(k.table, now)
-	if err != nil {
-		return err
-	}
-	if k.table == nil {
-		err = k.store.PutAll(routesBucket, saved.Set)
-	} else {
-		err = k.store.Change(routesBucket, saved.Set, saved.Gone)
-	}
-	if err == nil {
-		k.table = saved.Table
-	}
-	if len(saved.Set) >= tidyPieces {
-		debug.FreeOSMemory()
-	}
-	return err
-}
-
-func (k *keeper) saveConfig(inForce numbered) error {
-	if inForce == k.saved {
-		return nil
-	}
-	value, err := json.Marshal(inForce)
-	if err == nil {
-		err = k.store.Put(metaBucket, configKey, value)
-	}
-	if err == nil {
-		k.saved = inForce
-	}
-	return err
-}
-
-// putBack keeps events that could not be written for the next time.
-func (k *keeper) putBack(events []state.Event) {
+// putBack keeps events that could not be written for the next time, with how many were lost before them.
+func (k *keeper) putBack(events []state.Event, lost int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all := append(events, k.pending...)
 	over := max(0, len(all)-pendingEvents)
-	k.pending, k.lost = all[over:], k.lost+over
+	k.pending, k.lost = all[over:], k.lost+lost+over
 }
 
-func (k *keeper) tell(err error) {
-	if failing := err != nil; failing != k.failing {
-		k.failing = failing
-		if failing {
-			k.log.Error("state not saved: verdicts and events since now may be lost by a restart", "cause", err)
-			return
-		}
-		k.log.Info("state saved again")
+// tell says how saving stands after a write that began at a time.
+func (k *keeper) tell(err error, begin time.Time) {
+	now := time.Now()
+	k.mu.Lock()
+	was := k.saving
+	switch {
+	case err == nil:
+		k.saving = admin.Saving{At: begin, Took: now.Sub(begin).Seconds()}
+	case was.Failing == "":
+		k.saving.Failing, k.saving.Since = err.Error(), begin
+	default:
+		k.saving.Failing = err.Error()
 	}
+	k.mu.Unlock()
+	switch {
+	case err != nil && was.Failing == "":
+		k.log.Error("state not saved: verdicts and events since now may be lost by a restart", "cause", err)
+	case err == nil && was.Failing != "":
+		k.log.Info("state saved again", "after", now.Sub(was.Since).Round(time.Millisecond))
+	}
+}
+
+// stands tells how saving stands.
+func (k *keeper) stands() admin.Saving {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.saving
 }

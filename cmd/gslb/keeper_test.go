@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +36,7 @@ func openStore(t *testing.T, file string) *state.Store {
 func plainLog(to *bytes.Buffer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey || a.Key == "cause" {
+			if a.Key == slog.TimeKey || a.Key == "cause" || a.Key == "after" {
 				return slog.Attr{}
 			}
 			return a
@@ -56,15 +61,14 @@ func TestFailingDiskIsToldOnceAndLosesNothingWhenItHeals(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.db")
 	var log bytes.Buffer
 	k := newKeeper(openStore(t, file), health.NewBoard(), bgp.NewRIB(), plainLog(&log))
-	if err := k.store.Close(); err != nil { // from here on, every write fails
-		t.Fatal(err)
-	}
+	defer k.store.Close()
+	k.write = func(func(*state.Writer) error) error { return errors.New("the disk is gone") }
 	for i := range 3 {
 		k.add(state.Event{Time: time.Now(), Kind: "drain", Text: fmt.Sprint("event ", i)})
 		k.flush()
 	}
-	k.store = openStore(t, file)
-	defer k.store.Close()
+	failed := k.stands()
+	k.write = k.store.Write
 	k.flush()
 	k.flush()
 	want := "level=ERROR msg=\"state not saved: verdicts and events since now may be lost by a restart\"\nlevel=INFO msg=\"state saved again\"\n"
@@ -73,6 +77,12 @@ func TestFailingDiskIsToldOnceAndLosesNothingWhenItHeals(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"event 0", "event 1", "event 2"}, journal(t, k.store)); diff != "" {
 		t.Errorf("journal (-want +got):\n%s", diff)
+	}
+	if failed.Failing != "the disk is gone" || failed.Since.IsZero() || !failed.At.IsZero() {
+		t.Errorf("while it failed: %+v", failed)
+	}
+	if s := k.stands(); s.Failing != "" || s.At.IsZero() {
+		t.Errorf("when it was well: %+v", s)
 	}
 }
 
@@ -131,4 +141,76 @@ func TestWindowsAreSavedAtLeastOnceAnInterval(t *testing.T) {
 	if every := saveInterval(&config.Config{}); every > routesInterval {
 		t.Errorf("without checks, routes are saved each %s", every)
 	}
+}
+
+// TestWhatHappensIsOnTheDiskWithinAnInterval: with a disk that takes up to a quarter of an interval for a write. A slower one sets
+// the bound itself: half an interval and two writes.
+func TestWhatHappensIsOnTheDiskWithinAnInterval(t *testing.T) {
+	for _, c := range []struct{ interval, write time.Duration }{
+		{200 * time.Millisecond, time.Millisecond}, {200 * time.Millisecond, 50 * time.Millisecond},
+		{time.Second, 20 * time.Millisecond}, {time.Second, 250 * time.Millisecond}, {10 * time.Second, 2500 * time.Millisecond},
+		{time.Second, 3 * time.Second},
+	} {
+		t.Run(fmt.Sprint(c.interval, " ", c.write), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bound := max(c.interval, c.interval/2+2*c.write)
+				slowest := saveSlowly(t, c.interval, c.write)
+				if slowest > bound {
+					t.Errorf("the slowest was on the disk after %v, want %v at most", slowest, bound)
+				}
+				if c.write > c.interval && slowest <= c.interval {
+					t.Errorf("within %v although a write takes %v: the test has lost its teeth", slowest, c.write)
+				}
+			})
+		})
+	}
+}
+
+// saveSlowly has a keeper save verdicts and results that come at random moments, on a disk that takes some time for each write, and
+// tells how long it took for the slowest of them to be there.
+func saveSlowly(t *testing.T, interval, write time.Duration) (slowest time.Duration) {
+	check := health.Check{Kind: health.TCP{Port: 80}, Interval: interval, Timeout: interval / 2, Window: 20, Fall: 10, Rise: 20}
+	target := health.Target{Address: netip.MustParseAddr("192.0.2.1"), Name: "web", Check: check}
+	board := health.NewBoard()
+	board.Apply([]health.Target{target}, time.Now())
+	k := newKeeper(openStore(t, filepath.Join(t.TempDir(), "state.db")), board, bgp.NewRIB(), slog.New(slog.DiscardHandler))
+	defer k.store.Close()
+	k.follow(1, "", saveInterval(&config.Config{Checks: []config.Check{{Interval: interval}}}), config.Journal{})
+	var mu sync.Mutex
+	var waiting []time.Time // of the results that are not on the disk
+	k.write = func(do func(*state.Writer) error) error {
+		mu.Lock()
+		known := len(waiting)
+		err := k.store.Write(do)
+		mu.Unlock()
+		time.Sleep(write)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, at := range waiting[:known] {
+			slowest = max(slowest, time.Since(at))
+		}
+		waiting = waiting[known:]
+		return err
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = k.Run(ctx) }()
+	random := rand.New(rand.NewPCG(1, 1))
+	for n := range 300 {
+		time.Sleep(time.Duration(random.Int64N(int64(interval))))
+		mu.Lock()
+		board.Record(target.Key(), health.Result{Cause: "refused"}, time.Now())
+		waiting = append(waiting, time.Now())
+		mu.Unlock()
+		if n%3 == 0 { // a verdict: the publisher tells of it
+			k.add(state.Event{Time: time.Now(), Kind: "endpoint", Text: "withdrawn"})
+		}
+	}
+	time.Sleep(interval + 3*write)
+	stop()
+	<-ended
+	if len(waiting) > 0 {
+		t.Errorf("%d results never came to the disk", len(waiting))
+	}
+	return slowest
 }

@@ -76,6 +76,9 @@ func (s sheet) status(of admin.Status) {
 	t.row("config", fmt.Sprintf("%d:%s %s, loaded %s ago", of.Config.Number, of.Config.Hash, of.Config.File, s.ago(of.Config.Loaded)))
 	t.row("geo", of.Geo)
 	t.row("brake", s.brakeWords(of.Brake))
+	if f := of.Saving.Failing; f != "" {
+		t.row("state", fmt.Sprintf("NOT SAVED for %s: %s", s.ago(of.Saving.Since), f))
+	}
 	t.flush()
 	s.refusal(of.Config.Refused)
 	for _, v := range of.Services {

@@ -26,6 +26,7 @@ func rows() []row {
 			{title: "Places that serve", metric: "place_serving", by: "service, place"},
 			{title: "Brake held", metric: "brake_on"},
 			{title: "Files hold what is in force", metric: "config_current"},
+			{title: "State reaches the disk", metric: "state_saved"},
 			{title: "Configuration in force", metric: "config_info", by: "instance, hash"},
 		}},
 		{"Questions and answers", []view{

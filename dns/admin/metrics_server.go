@@ -11,6 +11,7 @@ type serverFamilies struct {
 	events, database, streams                                       Metric
 	snapshots, built, buildTime, builtAt, version, objects          Metric
 	drains, drainUntil                                              Metric
+	saved, savedAt, saveTime                                        Metric
 }
 
 func (d definer) server() serverFamilies {
@@ -34,6 +35,9 @@ func (d definer) server() serverFamilies {
 		objects:    d.gauge("objects", "How many things of a kind there are: zones, services, places, endpoints, prefixes of partners, locations of the geo database.", "kind"),
 		drains:     d.gauge("drains", "Drains that hold."),
 		drainUntil: d.gauge("drain_until_time_seconds", "When a drain that holds runs out, in seconds since 1970; none without an end.", "place", "service"),
+		saved:      d.gauge("state_saved", "Whether what is to survive a restart reaches the disk."),
+		savedAt:    d.gauge("state_saved_time_seconds", "When what is on the disk was known, in seconds since 1970; 0: nothing was saved yet."),
+		saveTime:   d.gauge("state_save_last_seconds", "Time that the newest write of the state took."),
 	}
 }
 
@@ -62,6 +66,18 @@ func (c *collector) server(s scrape, f serverFamilies) {
 	}
 	c.objects(s, f)
 	c.drained(s, f)
+	c.saved(s, f)
+}
+
+func (c *collector) saved(s scrape, f serverFamilies) {
+	saving := c.Deps.Server().Saving
+	at := 0.0
+	if !saving.At.IsZero() {
+		at = seconds(saving.At)
+	}
+	s.tell(f.saved, truth(saving.Failing == ""))
+	s.tell(f.savedAt, at)
+	s.tell(f.saveTime, saving.Took)
 }
 
 func (c *collector) objects(s scrape, f serverFamilies) {

@@ -15,6 +15,16 @@ type Server struct {
 	Since  time.Time        `json:"since"` // when the process started
 	Config Config           `json:"config"`
 	Listen []netip.AddrPort `json:"listen"` // the DNS addresses that are served
+	Saving Saving           `json:"saving"`
+}
+
+// Saving is whether what is to survive a restart reaches the disk: verdicts, windows, routes and the journal.
+type Saving struct {
+	File    string    `json:"file"`
+	At      time.Time `json:"at"`                // what was known then is on the disk; zero: nothing yet
+	Took    float64   `json:"took"`              // seconds that this took
+	Failing string    `json:"failing,omitempty"` // why nothing is saved
+	Since   time.Time `json:"since,omitzero"`    // since when
 }
 
 // Config is the configuration in force, and what became of later ones.
