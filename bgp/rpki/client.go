@@ -189,6 +189,8 @@ func (c *client) take(p pdu, vrps map[VRP]bool) (map[VRP]bool, error) {
 			return nil, err
 		case vrps == nil:
 			return nil, errNoResponse
+		case announce && len(vrps) == maxVRPs:
+			return nil, errTooMany
 		case announce:
 			vrps[v] = true
 		default:

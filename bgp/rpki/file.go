@@ -11,18 +11,37 @@ import (
 	"strings"
 )
 
-// maxFile bounds a VRP file: the whole of the Internet takes some 80 MB.
-const maxFile = 512 << 20
+// Bounds of what is taken from a file or a cache. The whole of the Internet has some 800,000 VRPs, of which a file takes 80 MB.
+const (
+	maxFile  = 512 << 20
+	maxVRPs  = 2_000_000
+	maxValue = 1 << 20 // octets of one entry, or of one word of what is passed over
+	maxDepth = 100     // of what is passed over
+)
+
+// errTooMany says that there are more VRPs than the Internet can have.
+var errTooMany = fmt.Errorf("more than %d VRPs", maxVRPs)
 
 // ReadFile reads the VRPs of a JSON file in the form that validators write (rpki-client, Routinator, FORT,
 // OctoRPKI): {"roas": [{"asn": "AS64501" or 64501, "prefix": "203.0.113.0/24", "maxLength": 24}]}.
+// Only a regular file is opened, since to open a pipe could wait for ever.
 func ReadFile(name string) ([]VRP, error) {
+	found, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !found.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	case found.Size() > maxFile:
+		return nil, fmt.Errorf("%s: larger than %d MiB", name, maxFile>>20)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	vrps, err := Read(io.LimitReader(f, maxFile))
+	vrps, err := Read(io.LimitReader(f, maxFile)) // it may have grown
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -36,10 +55,28 @@ type roa struct {
 	MaxLength *int            `json:"maxLength"`
 }
 
+// ration reads for a decoder, which keeps in memory all that it reads ahead of what it has given: no more than maxValue.
+type ration struct {
+	from  io.Reader
+	read  int64
+	given func() int64
+}
+
+func (r *ration) Read(p []byte) (int, error) {
+	if r.read-r.given() > maxValue {
+		return 0, fmt.Errorf("a value of more than %d octets", maxValue)
+	}
+	n, err := r.from.Read(p)
+	r.read += int64(n)
+	return n, err
+}
+
 // Read reads VRPs as ReadFile does, one at a time: memory is needed for them only. An entry that makes
 // no sense is an error: half a list would call good routes invalid.
-func Read(r io.Reader) ([]VRP, error) {
-	d := json.NewDecoder(r)
+func Read(from io.Reader) ([]VRP, error) {
+	text := &ration{from: from}
+	d := json.NewDecoder(text)
+	text.given = d.InputOffset
 	if err := enter(d, json.Delim('{')); err != nil {
 		return nil, err
 	}
@@ -51,8 +88,7 @@ func Read(r io.Reader) ([]VRP, error) {
 			return nil, err
 		}
 		if key != "roas" {
-			var skipped json.RawMessage
-			if err := d.Decode(&skipped); err != nil {
+			if err := pass(d); err != nil {
 				return nil, err
 			}
 			continue
@@ -71,11 +107,36 @@ func Read(r io.Reader) ([]VRP, error) {
 	return vrps, nil
 }
 
+// pass passes over one value.
+func pass(d *json.Decoder) error {
+	for depth := 0; ; {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth > maxDepth {
+			return fmt.Errorf("more than %d lists and objects within each other", maxDepth)
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
 func readList(d *json.Decoder, vrps []VRP) ([]VRP, error) {
 	if err := enter(d, json.Delim('[')); err != nil {
 		return nil, err
 	}
 	for n := 1; d.More(); n++ {
+		if len(vrps) == maxVRPs {
+			return nil, errTooMany
+		}
 		var entry roa
 		if err := d.Decode(&entry); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", n, err)

@@ -1,6 +1,7 @@
 package rpki
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 )
@@ -34,26 +35,39 @@ func (s State) String() string { return [...]string{"not found", "valid", "inval
 
 // Set is a list of VRPs, ready to judge. It is immutable; nil and the zero value know of nothing.
 type Set struct {
-	vrps    map[netip.Prefix][]VRP
-	lengths [2][]int // prefix lengths that occur, IPv4 and IPv6
+	vrps    map[netip.Prefix][]VRP // by AS, of one AS the longest first
+	lengths [2][]int               // prefix lengths that occur, IPv4 and IPv6
 	len     int
 }
 
 // NewSet makes a set. VRPs that make no sense are left out, doubles count once.
 func NewSet(vrps []VRP) *Set {
-	s := &Set{vrps: make(map[netip.Prefix][]VRP)}
+	sound := make([]VRP, 0, len(vrps))
 	for _, v := range vrps {
-		if !v.valid() || slices.Contains(s.vrps[v.Prefix], v) {
-			continue
+		if v.valid() {
+			sound = append(sound, v)
 		}
-		s.vrps[v.Prefix] = append(s.vrps[v.Prefix], v)
-		s.len++
-		f := family(v.Prefix.Addr())
-		if !slices.Contains(s.lengths[f], v.Prefix.Bits()) {
-			s.lengths[f] = append(s.lengths[f], v.Prefix.Bits())
+	}
+	slices.SortFunc(sound, VRP.compare)
+	sound = slices.Compact(sound)
+	s := &Set{vrps: make(map[netip.Prefix][]VRP), len: len(sound)}
+	for len(sound) > 0 {
+		p, n := sound[0].Prefix, 1
+		for n < len(sound) && sound[n].Prefix == p {
+			n++
+		}
+		s.vrps[p] = sound[:n:n]
+		sound = sound[n:]
+		if f := family(p.Addr()); !slices.Contains(s.lengths[f], p.Bits()) {
+			s.lengths[f] = append(s.lengths[f], p.Bits())
 		}
 	}
 	return s
+}
+
+// compare orders by prefix, then by AS, then the longest first.
+func (v VRP) compare(o VRP) int {
+	return cmp.Or(v.Prefix.Compare(o.Prefix), cmp.Compare(v.ASN, o.ASN), cmp.Compare(o.MaxLength, v.MaxLength))
 }
 
 func family(a netip.Addr) int {
@@ -81,12 +95,15 @@ func (s *Set) Validate(p netip.Prefix, origin uint32) State {
 		if bits > p.Bits() {
 			continue
 		}
-		for _, v := range s.vrps[netip.PrefixFrom(p.Addr(), bits).Masked()] {
-			if v.ASN == origin && origin != 0 && p.Bits() <= v.MaxLength {
-				return Valid
-			}
-			state = Invalid
+		speaking := s.vrps[netip.PrefixFrom(p.Addr(), bits).Masked()]
+		if len(speaking) == 0 {
+			continue
 		}
+		i, found := slices.BinarySearchFunc(speaking, origin, func(v VRP, asn uint32) int { return cmp.Compare(v.ASN, asn) })
+		if found && origin != 0 && p.Bits() <= speaking[i].MaxLength {
+			return Valid
+		}
+		state = Invalid
 	}
 	return state
 }
