@@ -93,3 +93,36 @@ func TestEmptyFileOfNetworksIsToldOf(t *testing.T) {
 		}
 	}
 }
+
+// A list of networks in which a bit is flipped, or that is cut off, is read, or refused with the line.
+func TestDamagedFileOfNetworksIsReadOrRefused(t *testing.T) {
+	good := "# partners\n192.0.2.0/24\n2001:db8::/32 # six\n198.51.100.7/32\n10.0.0.0/8\n"
+	read, refused := 0, 0
+	try := func(text string) {
+		networks, problems := parseNetworks("path", "n.txt", text)
+		if len(problems) == 0 {
+			read++
+		} else {
+			refused++
+		}
+		if len(networks) > 8 || len(problems) > 8 {
+			t.Errorf("%q: %d networks, %d problems", text, len(networks), len(problems))
+		}
+		for _, p := range problems {
+			if p.Pos.File != "n.txt" || p.Pos.Line == 0 || p.Message == "" {
+				t.Errorf("%q: problem %v", text, p)
+			}
+		}
+	}
+	for i := range good {
+		for bit := range 8 {
+			damaged := []byte(good)
+			damaged[i] ^= 1 << bit
+			try(string(damaged))
+		}
+		try(good[:i])
+	}
+	if read < 100 || refused < 100 {
+		t.Errorf("%d read, %d refused: the test has lost its teeth", read, refused)
+	}
+}

@@ -16,7 +16,12 @@ import (
 type database struct {
 	file   string
 	reader *maxminddb.Reader
+	until  time.Time // when reading it is given up
 }
+
+// patience bounds how long the reading of a database takes: some ten times what the largest in use do on a slow machine. Each of
+// the records of a forged one can be as large as the file.
+const patience = 5 * time.Minute
 
 func newDatabase(file string, content []byte) (*database, error) {
 	r, err := maxminddb.OpenBytes(content)
@@ -26,7 +31,7 @@ func newDatabase(file string, content []byte) (*database, error) {
 	if v := r.Metadata.IPVersion; v != 4 && v != 6 {
 		return nil, fmt.Errorf("%s: is for version %d of IP", file, v)
 	}
-	return &database{file, r}, nil
+	return &database{file, r, time.Now().Add(patience)}, nil
 }
 
 // name is the name of the file without its folder, and the day on which the database was built.
@@ -91,6 +96,9 @@ func (d *database) flatten(value func(maxminddb.Result) (uint32, error)) (*prefi
 		}
 		v, ok := values[r.Offset()]
 		if !ok {
+			if time.Now().After(d.until) {
+				return nil, fmt.Errorf("it takes longer than %v to read", patience)
+			}
 			var err error
 			if v, err = value(r); err != nil {
 				return nil, fmt.Errorf("record of %s: %w", p, err)
