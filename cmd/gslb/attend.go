@@ -22,6 +22,9 @@ const (
 	adminIdle   = 2 * time.Minute
 	adminClose  = 500 * time.Millisecond // for requests that are under way at the end
 	adminHead   = 64 << 10               // bytes of a request's header
+
+	adminConnections = 512
+	adminPerSource   = 128 // of one IPv4 address or IPv6 /64
 )
 
 // attend serves the admin door until ctx ends.
@@ -36,6 +39,7 @@ func (d *daemon) attend(ctx context.Context) error {
 		WriteTimeout:      adminWrite,
 		IdleTimeout:       adminIdle,
 		MaxHeaderBytes:    adminHead,
+		ConnState:         served,
 		BaseContext:       func(net.Listener) context.Context { return ctx }, // who follows the journal is told of the end
 		ErrorLog:          slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}
@@ -56,6 +60,13 @@ func (d *daemon) attend(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// served has a connection count as busy when a request of it was answered.
+func served(conn net.Conn, state http.ConnState) {
+	if state == http.StateIdle {
+		dns.Served(conn)
+	}
 }
 
 // serveDoor serves the door, inside TLS where it has a certificate.
@@ -82,9 +93,11 @@ func (d *daemon) openDoor(cfg *config.Config) (err error) {
 	if listen.Addr().Is4() {
 		network = "tcp4" // or 0.0.0.0 would be all addresses of IPv6, too
 	}
-	if d.door, err = net.Listen(network, listen.String()); err != nil {
+	door, err := net.Listen(network, listen.String())
+	if err != nil {
 		return located(cfg, "admin.listen", err)
 	}
+	d.door = dns.NewBounded(door, adminConnections, adminPerSource)
 	return nil
 }
 
