@@ -42,14 +42,15 @@ type killing struct {
 	*server
 	well, ill, nsk string
 	network        string        // of the partner
-	oldest         time.Duration // of the windows that were found
+	oldest         time.Duration // for which a result had waited for the disk when it was lost
 	longest        time.Duration // write to this disk and pause of this machine
 	disk           *state.Store  // beside the server's
-	ready, killed  time.Time     // when it answered last, and when it was killed before that
-	idle           time.Duration // for which nobody could save: it did not run, or no interval long
 	slowest        time.Duration // write to this disk since the trouble began, and pause of this machine
 	ended          chan struct{}
 	crew           sync.WaitGroup
+
+	mu     sync.Mutex
+	probed map[netip.Addr][]time.Time // when probes of an address were answered, since the last kill
 }
 
 // TestKilledAtRandomMoments: under questions, reloads and sessions that come and go, a server is killed at any moment. What
@@ -79,14 +80,14 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		k.sound(killed)
 		k.boot(true)
 	}
-	t.Logf("the oldest window that was found was %v old; a write took %v at most", k.oldest, k.longest)
+	t.Logf("the oldest result that was lost had waited for %v; a write took %v at most", k.oldest, k.longest)
 	if said := k.log.String(); strings.Contains(said, "lost") || strings.Contains(said, "aside") || strings.Contains(said, "panic") {
 		t.Errorf("something was lost on the way")
 	}
 }
 
 func newKilling(t *testing.T) *killing {
-	k := &killing{server: newServer(t)}
+	k := &killing{server: newServer(t), probed: map[netip.Addr][]time.Time{}}
 	var err error
 	if k.disk, _, err = state.Open(filepath.Join(t.TempDir(), "probe.db")); err != nil {
 		t.Fatal(err)
@@ -100,7 +101,13 @@ func newKilling(t *testing.T) *killing {
 		if err != nil {
 			t.Fatal(err)
 		}
-		web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })}
+		web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			at := netip.MustParseAddr(address)
+			k.probed[at] = append(k.probed[at], time.Now())
+			w.WriteHeader(code)
+		})}
 		go web.Serve(l)
 		t.Cleanup(func() { web.Close() })
 	}
@@ -129,7 +136,6 @@ func (k *killing) boot(before bool) {
 	}
 	begin := time.Now()
 	first := ""
-	defer func() { k.ready = time.Now() }()
 	rig.Until(k.t, rig.Soon, "answers", func() string {
 		if first = k.addresses("192.0.2.200"); strings.HasPrefix(first, "no answer") {
 			return first
@@ -231,18 +237,12 @@ func (k *killing) flood() {
 	time.Sleep(time.Millisecond)
 }
 
-// sound opens what the server left: whole, with every window, of which none is older than an interval and what this disk and this machine
-// add: a probe of 200 ms, the write under way and the next one.
+// sound opens what the server left: whole, with every window, and in them every result but those of the last interval and of what this disk
+// and this machine add: the write under way and the next one.
 func (k *killing) sound(killed time.Time) {
 	k.t.Helper()
-	const interval, timeout = 200 * time.Millisecond, 200 * time.Millisecond
-	allowed := interval + timeout + 4*k.slowest + 300*time.Millisecond
-	if killed.Sub(k.ready) > 2*interval {
-		k.idle = 0
-	} else if !k.killed.IsZero() {
-		k.idle += killed.Sub(k.killed)
-	}
-	k.killed = killed
+	const interval, machine = 200 * time.Millisecond, 100 * time.Millisecond
+	allowed := interval + machine + 2*k.slowest
 	store, notice, err := state.Open(filepath.Join(k.folder, "state.db"))
 	if err != nil || notice != "" {
 		k.t.Fatalf("state: %s, %v", notice, err)
@@ -260,10 +260,22 @@ func (k *killing) sound(killed time.Time) {
 		if w.Address != netip.MustParseAddr(k.ill) && w.Verdict != health.Up || w.Address == netip.MustParseAddr(k.ill) && w.Verdict != health.Withdrawn {
 			k.t.Errorf("%s is %v", key, w.Verdict)
 		}
-		age := killed.Sub(w.At)
-		k.oldest = max(k.oldest, age)
-		if age > allowed+k.idle {
-			k.t.Errorf("the window of %s is %v old: %v is allowed, and it did not run for %v", key, age, allowed, k.idle)
+		if waited := k.lost(w, killed); waited > allowed {
+			k.t.Errorf("the window of %s lacks a result that came %v before: %v is allowed", key, waited, allowed)
 		}
 	}
+}
+
+// lost tells how long the first result that is not in a window, of those since the last kill, had waited for the disk when the server was killed.
+func (k *killing) lost(w health.Saved, killed time.Time) (waited time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, at := range k.probed[w.Address] {
+		if at.After(w.At) {
+			waited = max(waited, killed.Sub(at))
+		}
+	}
+	delete(k.probed, w.Address) // what was lost is lost for good
+	k.oldest = max(k.oldest, waited)
+	return waited
 }
