@@ -1,7 +1,6 @@
 package health
 
 import (
-	"container/heap"
 	"context"
 	"log/slog"
 	"sync"
@@ -9,10 +8,6 @@ import (
 
 	"gslb/health/spread"
 )
-
-// flightsMax is how many probes are in flight at most, each with a goroutine and a socket. Those that are due beyond
-// that wait. It is above what half of 20,000 endpoints that hang until their timeout need at its usual length.
-const flightsMax = 10_000
 
 // Runner probes every endpoint of a board on time and records what it finds. Endpoints are probed in
 // parallel, each on a schedule of its own and with one probe in flight at most, so a slow one delays
@@ -31,7 +26,7 @@ type Runner struct {
 	wanted  []Key
 	watches map[Key]*watch
 	queue   queue // of the watches that wait
-	flights int
+	crew    crew
 	took    map[Ending]*spread.Spread
 }
 
@@ -45,36 +40,18 @@ type Ending struct {
 type watch struct {
 	key      Key
 	schedule Schedule
-	due      time.Time          // of the schedule
 	skipped  bool               // the probe before the one that is due was too late to be made
 	stop     context.CancelFunc // ends the probe in flight; nil: none is
 	gone     bool               // it is not wanted any more
 }
 
-// queue is a heap of watches: the first is due first.
-type queue []*watch
-
-// Len, Less, Swap, Push and Pop are for container/heap.
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-
-// Push adds a watch at the end.
-func (q *queue) Push(w any) { *q = append(*q, w.(*watch)) }
-
-// Pop takes the watch at the end.
-func (q *queue) Pop() any {
-	last := len(*q) - 1
-	w := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	return w
-}
-
 // NewRunner gives a runner that brings the board the results of the prober. Nothing is probed until
 // [Runner.Run].
 func NewRunner(b *Board, p Prober, log *slog.Logger) *Runner {
-	return &Runner{board: b, probe: p, log: log, applied: make(chan struct{}, 1), woken: make(chan struct{}, 1), watches: map[Key]*watch{}, took: map[Ending]*spread.Spread{}}
+	return &Runner{
+		board: b, probe: p, log: log, applied: make(chan struct{}, 1), woken: make(chan struct{}, 1),
+		watches: map[Key]*watch{}, crew: crew{next: make(chan *watch, idleMax)}, took: map[Ending]*spread.Spread{},
+	}
 }
 
 // Apply makes the targets the content of the board and, while the runner runs, what is probed. The
@@ -99,9 +76,8 @@ func (r *Runner) Apply(targets []Target) {
 // end cut short are not recorded, nor failures of probes during which this process stood still, or which could not be
 // made for a reason of this machine. A runner runs once.
 func (r *Runner) Run(ctx context.Context) error {
-	var crew sync.WaitGroup
-	defer crew.Wait()
-	crew.Go(func() { r.pulse.run(ctx, r.log) })
+	defer r.crew.hands.Wait()
+	r.crew.hands.Go(func() { r.pulse.run(ctx, r.log) })
 	r.follow()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -114,7 +90,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		case <-r.woken:
 		case <-timer.C:
 		}
-		timer.Reset(r.launch(ctx, &crew))
+		timer.Reset(r.launch(ctx))
 	}
 }
 
@@ -145,12 +121,6 @@ func (r *Runner) follow() {
 	}
 }
 
-// enqueue has a watch wait for its time. The caller holds mu.
-func (r *Runner) enqueue(w *watch) {
-	w.due = w.schedule.Due()
-	heap.Push(&r.queue, w)
-}
-
 const (
 	longestWait = time.Hour // of a runner that has nothing to do
 
@@ -161,18 +131,19 @@ const (
 )
 
 // launch has all probes leave that are due, and gives the time until the next one is.
-func (r *Runner) launch(ctx context.Context, crew *sync.WaitGroup) time.Duration {
+func (r *Runner) launch(ctx context.Context) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.queue) > 0 && r.flights < flightsMax {
-		w, now := r.queue[0], time.Now()
-		if wait := w.due.Sub(now); wait > 0 && !w.gone {
+	for len(r.queue) > 0 && r.crew.flights < flightsMax {
+		first, now := r.queue[0], time.Now()
+		if wait := first.due.Sub(now); wait > 0 && !first.gone {
 			if len(r.watches) >= crowd {
 				wait = max(wait, together)
 			}
 			return min(wait, longestWait)
 		}
-		heap.Pop(&r.queue)
+		r.queue.pop()
+		w := first.watch
 		if w.gone {
 			continue
 		}
@@ -181,53 +152,8 @@ func (r *Runner) launch(ctx context.Context, crew *sync.WaitGroup) time.Duration
 			r.enqueue(w)
 			continue
 		}
-		flight, stop := context.WithCancel(ctx)
-		w.stop = stop
-		r.flights++
-		r.lag.Add(now.Sub(w.due))
-		crew.Go(func() { r.fly(flight, w) })
+		r.lag.Add(now.Sub(first.due))
+		r.give(ctx, w)
 	}
 	return longestWait
-}
-
-// fly makes one probe.
-func (r *Runner) fly(ctx context.Context, w *watch) {
-	begin := time.Now()
-	result := r.probe(ctx, w.key.Address, w.key.Check())
-	now := time.Now()
-	// Of a probe that was cut short, that may be all that the result tells of.
-	if ctx.Err() == nil {
-		r.note(w.key, result)
-		if result.OK || result.Ours || !r.pulse.crossed(begin, now) {
-			r.board.Record(w.key, result, now)
-		}
-	}
-	r.land(w, now, result)
-}
-
-// note follows what keeps probes from being made at all, and tells of it once.
-func (r *Runner) note(k Key, result Result) {
-	begun, ended := r.ours.note(k, result)
-	r.ours.tell(r.log, k, begun, ended)
-}
-
-// land has a watch wait for its next probe.
-func (r *Runner) land(w *watch, now time.Time, found Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.time(w.key.Check(), found)
-	w.stop()
-	w.stop = nil
-	full := r.flights == flightsMax
-	r.flights--
-	if !w.gone {
-		w.schedule = w.schedule.Done(now)
-		r.enqueue(w)
-	}
-	if full || len(r.queue) > 0 && r.queue[0] == w {
-		select {
-		case r.woken <- struct{}{}:
-		default:
-		}
-	}
 }

@@ -39,5 +39,5 @@ func (r *Runner) Took() map[Ending]spread.Sum {
 func (r *Runner) InFlight() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.flights
+	return r.crew.flights
 }
