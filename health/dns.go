@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -38,19 +37,19 @@ func (d DNS) tell(add func(field, value string)) {
 	add("tcp", truth(d.TCP))
 }
 
-func (d DNS) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
+func (d DNS) ask(v *visit) error {
 	question := new(dns.Msg).SetQuestion(d.Name, d.Type)
 	packed, err := question.Pack()
 	if err != nil {
 		return fault("the name of the check is not one")
 	}
 	if !d.TCP {
-		answer, err := d.datagram(ctx, at, question, packed)
+		answer, err := d.datagram(v, question, packed)
 		if err != nil || !answer.Truncated {
 			return d.judge(answer, err)
 		}
 	}
-	return d.judge(d.stream(ctx, at, question, packed))
+	return d.judge(d.stream(v, question, packed))
 }
 
 // strays is how many datagrams that answer something else are passed over: late ones of an earlier probe may
@@ -58,12 +57,12 @@ func (d DNS) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
 const strays = 8
 
 // datagram asks over UDP.
-func (d DNS) datagram(ctx context.Context, at netip.Addr, question *dns.Msg, packed []byte) (*dns.Msg, error) {
-	socket, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, d.Port)))
+func (d DNS) datagram(v *visit, question *dns.Msg, packed []byte) (*dns.Msg, error) {
+	socket, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(v.at, d.Port)))
 	if err != nil {
 		return nil, err
 	}
-	conn := bound(ctx, socket)
+	conn := v.bound(socket)
 	defer conn.Close()
 	if _, err := conn.Write(packed); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func (d DNS) datagram(ctx context.Context, at netip.Addr, question *dns.Msg, pac
 	room := make([]byte, 4096)
 	for n := range strays {
 		length, err := conn.Read(room)
-		if err != nil && n > 0 && ctx.Err() != nil {
+		if err != nil && n > 0 && v.over() != nil {
 			break
 		}
 		if err != nil {
@@ -85,8 +84,8 @@ func (d DNS) datagram(ctx context.Context, at netip.Addr, question *dns.Msg, pac
 }
 
 // stream asks over TCP (RFC 7766).
-func (d DNS) stream(ctx context.Context, at netip.Addr, question *dns.Msg, packed []byte) (*dns.Msg, error) {
-	conn, err := dial(ctx, at, d.Port)
+func (d DNS) stream(v *visit, question *dns.Msg, packed []byte) (*dns.Msg, error) {
+	conn, err := v.dial(d.Port)
 	if err != nil {
 		return nil, err
 	}

@@ -35,18 +35,20 @@ func (e Exec) tell(add func(field, value string)) {
 	add("strict", truth(e.Strict))
 }
 
-func (e Exec) ask(ctx context.Context, o *Outside, at netip.Addr) error {
+func (e Exec) ask(v *visit) error {
 	if e.Command == (List{}) {
 		return fault("the command of the check is not one")
 	}
+	ctx, end := v.timed()
+	defer end()
 	select {
-	case o.commands <- struct{}{}:
+	case v.commands <- struct{}{}:
 	case <-ctx.Done():
 		return hindrance("too many commands at once")
 	}
-	return o.apart(ctx, errand{e, at}, func() error {
-		defer func() { <-o.commands }()
-		return e.run(ctx, at)
+	return v.apart(ctx, errand{e, v.at}, func() error {
+		defer func() { <-v.commands }()
+		return e.run(ctx, v.at)
 	})
 }
 

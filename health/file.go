@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -28,8 +27,10 @@ func (f File) tell(add func(field, value string)) {
 	}
 }
 
-func (f File) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	return o.apart(ctx, errand{f, at}, func() error { return f.read(at) })
+func (f File) ask(v *visit) error {
+	ctx, end := v.timed()
+	defer end()
+	return v.apart(ctx, errand{f, v.at}, func() error { return f.read(v.at) })
 }
 
 // stateMax is how many bytes a state may have.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"syscall"
@@ -38,34 +37,34 @@ func (g GRPC) tell(add func(field, value string)) {
 // ask makes the one call by hand: it is a POST over HTTP/2 with a message of one field each way. A client of
 // the whole protocol would keep connections, look up names and try again, none of which a
 // probe may do.
-func (g GRPC) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	conn, err := dial(ctx, at, g.Port)
+func (g GRPC) ask(v *visit) error {
+	conn, err := v.dial(g.Port)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	if !g.TLS {
-		return g.call(ctx, at, conn)
+		return g.call(v, conn)
 	}
-	secure, err := o.handshake(conn, g.Trust, serverName(at, g.Host), "h2")
+	secure, err := v.handshake(conn, g.Trust, serverName(v.at, g.Host), "h2")
 	if err != nil {
 		return err
 	}
 	if secure.ConnectionState().NegotiatedProtocol != "h2" {
 		return fault("tls: no application protocol")
 	}
-	return g.call(ctx, at, secure)
+	return g.call(v, secure)
 }
 
 // call calls Check over the connection.
-func (g GRPC) call(ctx context.Context, at netip.Addr, conn net.Conn) error {
+func (g GRPC) call(v *visit, conn net.Conn) error {
 	scheme := "http"
 	if g.TLS {
 		scheme = "https"
 	}
-	host := cmp.Or(g.Host, HTTP{TLS: g.TLS, Port: g.Port}.authority(at))
+	host := cmp.Or(g.Host, HTTP{TLS: g.TLS, Port: g.Port}.authority(v.at))
 	body := bytes.NewReader(checkRequest(g.Service))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, scheme+"://"+host+"/grpc.health.v1.Health/Check", body)
+	request, err := http.NewRequestWithContext(v.wanted, http.MethodPost, scheme+"://"+host+"/grpc.health.v1.Health/Check", body)
 	if err != nil {
 		return fault("the host of the check is not one")
 	}

@@ -160,7 +160,8 @@ func (d deaf) Close() error               { return nil }
 // the reset.
 func TestWordsBeforeAReset(t *testing.T) {
 	for said, want := range map[string]string{"HTTP/1.1 400 Bad Request\r\n\r\n": "bad response: not HTTP/2", "": "connection reset"} {
-		err := GRPC{Port: 80}.call(t.Context(), loopback, deaf{said: strings.NewReader(said)})
+		v := &visit{at: loopback, wanted: t.Context()}
+		err := GRPC{Port: 80}.call(v, deaf{said: strings.NewReader(said)})
 		if got := cause(err, Check{}); got != want {
 			t.Errorf("after %q: cause %q, want %q", said, got, want)
 		}

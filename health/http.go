@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -61,17 +60,20 @@ func (h HTTP) tell(add func(field, value string)) {
 
 // ask gets the page, and follows as many redirects as the check allows. All of them are asked of the
 // probed address: it is this endpoint that is judged, and not where it sends its visitors.
-func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	e := errand{h, at}
+func (h HTTP) ask(v *visit) error {
+	var e errand // whose connections are kept
+	if h.Keep {
+		e = errand{h, v.at}
+	}
 	for left := h.Redirects; ; left-- {
-		location, err := h.page(ctx, o, e)
+		location, err := h.page(v, e)
 		if err != nil || location == "" {
 			return err
 		}
 		if left == 0 {
 			return fault("too many redirects")
 		}
-		if err := h.redirect(location, at); err != nil {
+		if err := h.redirect(location, v.at); err != nil {
 			return err
 		}
 	}
@@ -80,47 +82,47 @@ func (h HTTP) ask(ctx context.Context, o *Outside, at netip.Addr) error {
 // page asks for one page, and judges it unless it is a redirect to be followed. It is asked for on the connection
 // that was kept of the errand, where one was. What has become of that meanwhile says nothing of the endpoint: then
 // a new one is opened, once.
-func (h *HTTP) page(ctx context.Context, o *Outside, e errand) (location string, err error) {
+func (h *HTTP) page(v *visit, e errand) (location string, err error) {
 	if h.Keep {
-		location, err := h.again(ctx, o, e)
+		location, err := h.again(v, e)
 		if err != errStale {
 			return location, err
 		}
 	}
-	c, err := h.open(ctx, o, e.at)
+	c, err := h.open(v)
 	if err != nil {
 		return "", err
 	}
-	return h.exchange(ctx, c, o, e)
+	return h.exchange(v, c, e)
 }
 
 // again asks on the connection that was kept; without one that lives it gives errStale.
-func (h *HTTP) again(ctx context.Context, o *Outside, e errand) (location string, err error) {
-	c := o.kept.take(ctx, e, door{h.TLS, h.Port})
+func (h *HTTP) again(v *visit, e errand) (location string, err error) {
+	c := v.take(e, door{h.TLS, h.Port})
 	if c == nil {
 		return "", errStale
 	}
-	return h.exchange(ctx, c, o, e)
+	return h.exchange(v, c, e)
 }
 
 // exchange sends one HTTP/1.1 request over the channel and judges the answer, or gives where it redirects to. Then
 // the channel is kept or closed.
-func (h *HTTP) exchange(ctx context.Context, c *channel, o *Outside, e errand) (location string, err error) {
-	request, err := o.request(*h, e.at)
+func (h *HTTP) exchange(v *visit, c *channel, e errand) (location string, err error) {
+	request, err := v.request(*h, v.at)
 	if err != nil {
 		c.Close()
 		return "", err
 	}
-	a := o.answer(c.stream)
-	defer o.answers.Put(a)
+	a := v.answer(c.stream)
+	defer v.answers.Put(a)
 	if _, err = c.stream.Write(request); err == nil {
 		location, err = h.judge(a)
 	}
-	if c.reused && a.left == headMax && broken(err) && ctx.Err() == nil {
+	if c.reused && a.left == headMax && broken(err) && v.over() == nil {
 		err = errStale
 	}
 	if h.Keep && a.complete(err) && c.stop() {
-		o.kept.put(e, c, time.Now())
+		v.kept.put(e, c, time.Now())
 		return location, err
 	}
 	c.Close()
@@ -236,11 +238,14 @@ func (h HTTP) authority(at netip.Addr) string {
 
 // bodyFault gives an error in the middle of a body its cause.
 func bodyFault(err error) error {
+	if err == nil {
+		return nil
+	}
 	var (
 		network net.Error
 		known   fault
 	)
-	if err == nil || errors.As(err, &known) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.As(err, &known) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	return fault("bad response: malformed body")

@@ -2,7 +2,6 @@ package health
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -30,18 +29,18 @@ type pinger interface {
 	receive(room []byte) (int, error)
 }
 
-func (ICMP) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
-	p, err := openPinger(at)
+func (ICMP) ask(v *visit) error {
+	p, err := openPinger(v.at)
 	if err != nil {
 		return err
 	}
-	conn := bound(ctx, p)
+	conn := v.bound(p)
 	defer conn.Close()
 	// The payload, not the identifier, tells our reply from others: of an unprivileged socket the kernel
 	// sets the identifier, and a raw one sees the replies of every process.
 	token := make([]byte, 16)
 	rand.Read(token)
-	if _, err := conn.Write(echo(at, token)); err != nil {
+	if _, err := conn.Write(echo(v.at, token)); err != nil {
 		return err
 	}
 	room := make([]byte, 1500)
@@ -50,7 +49,7 @@ func (ICMP) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
 		if err != nil {
 			return err
 		}
-		if replies(at, room[:n], token) {
+		if replies(v.at, room[:n], token) {
 			return nil
 		}
 	}

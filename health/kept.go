@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"net"
 	"net/netip"
 	"sync"
@@ -18,7 +17,7 @@ type channel struct {
 	door   door        // where it leads to
 	until  time.Time   // it is not kept longer
 	reused bool        // it was kept since an earlier probe
-	stop   func() bool // ends the bond to the context of the probe
+	stop   func() bool // ends the bond to the visit of the probe
 }
 
 // door is where a channel leads to at its address.
@@ -32,18 +31,18 @@ type door struct {
 const channelAge = 10 * time.Minute
 
 // open opens a channel.
-func (h *HTTP) open(ctx context.Context, o *Outside, at netip.Addr) (*channel, error) {
-	s, err := connect(netip.AddrPortFrom(at, h.Port))
+func (h *HTTP) open(v *visit) (*channel, error) {
+	s, err := connect(netip.AddrPortFrom(v.at, h.Port))
 	if err != nil {
 		return nil, err
 	}
 	c := &channel{socket: s, stream: s, door: door{h.TLS, h.Port}}
-	c.bind(ctx)
+	c.bind(v)
 	if !h.TLS {
 		return c, nil
 	}
 	// Only HTTP/1.1 is offered: it is what every server speaks, and what the bounds are made for.
-	secure, err := o.handshake(s, h.Trust, serverName(at, h.Host), "http/1.1")
+	secure, err := v.handshake(s, h.Trust, serverName(v.at, h.Host), "http/1.1")
 	if err != nil {
 		c.Close()
 		return nil, err
@@ -52,8 +51,8 @@ func (h *HTTP) open(ctx context.Context, o *Outside, at netip.Addr) (*channel, e
 	return c, nil
 }
 
-// bind ends all waiting on the channel with ctx.
-func (c *channel) bind(ctx context.Context) { c.stop = bound(ctx, c.socket).stop }
+// bind ends all waiting on the channel with the visit.
+func (c *channel) bind(v *visit) { c.stop = v.bound(c.socket).stop }
 
 // Close closes the channel.
 func (c *channel) Close() {
@@ -103,8 +102,9 @@ func newKept() *kept {
 	return k
 }
 
-// take gives the channel that was kept for an errand, bound to ctx; nil: none, or none that is of any use.
-func (k *kept) take(ctx context.Context, e errand, d door) *channel {
+// take gives the channel that was kept for an errand, bound to the visit; nil: none, or none that is of any use.
+func (v *visit) take(e errand, d door) *channel {
+	k := v.kept
 	k.mu.Lock()
 	c := k.idle[seat{e, d}]
 	delete(k.idle, seat{e, d})
@@ -112,7 +112,7 @@ func (k *kept) take(ctx context.Context, e errand, d door) *channel {
 	if c == nil {
 		return nil
 	}
-	c.bind(ctx)
+	c.bind(v)
 	if time.Now().After(c.until) || !c.quiet() {
 		c.Close()
 		return nil

@@ -1,8 +1,6 @@
 package health
 
 import (
-	"context"
-	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -18,10 +16,10 @@ type Kind interface {
 	// fingerprint of a check. An empty value is not told, so that a field that a later version adds
 	// does not change old fingerprints; the names and the order of fields never change.
 	tell(add func(field, value string))
-	// ask asks once, and gives nil for a healthy endpoint. It ends soon after ctx, holds no more of what
+	// ask asks once, and gives nil for a healthy endpoint. It ends soon after the visit is over, holds no more of what
 	// the endpoint sends than a bound of its own, and leaves nothing behind. Of its errors, cause makes
 	// the words that an operator reads: a fault for what only this kind knows.
-	ask(ctx context.Context, o *Outside, at netip.Addr) error
+	ask(v *visit) error
 }
 
 // number and truth write the zero value as nothing, as [Kind.tell] wants it.

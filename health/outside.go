@@ -3,8 +3,6 @@ package health
 import (
 	"context"
 	"crypto/x509"
-	"errors"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -40,54 +38,19 @@ func NewOutside() *Outside {
 // Probe is a [Prober]. Every probe asks anew, on a connection of its own unless the check has one kept; the check's
 // timeout bounds all of it, from connecting to the last byte read.
 func (o *Outside) Probe(ctx context.Context, address netip.Addr, c Check) Result {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
-	defer cancel()
 	start := time.Now()
-	err := error(fault("no probe of this kind"))
+	v := visit{Outside: o, at: address, wanted: ctx, until: start.Add(c.Timeout)}
+	err := v.over() // with no time there is no probe
 	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err() // with no time there is no probe
-	case c.Kind != nil:
-		err = c.Kind.ask(ctx, o, address)
+	case err != nil:
+	case c.Kind == nil:
+		err = fault("no probe of this kind")
+	default:
+		err = c.Kind.ask(&v)
 	}
-	r := Result{OK: err == nil, Took: time.Since(start), Ours: hinders(err)}
+	r := Result{OK: err == nil, Took: time.Since(start)}
 	if err != nil {
-		r.Cause = cause(during(ctx, err), c)
+		r.Ours, r.Cause = hinders(err), cause(v.during(err), c)
 	}
 	return c.Timely(r)
-}
-
-// line is a connection on which all waiting ends with the probe.
-type line struct {
-	net.Conn
-	stop func() bool
-}
-
-// dial begins a TCP connection, which lasts as long as ctx does.
-func dial(ctx context.Context, address netip.Addr, port uint16) (line, error) {
-	conn, err := connect(netip.AddrPortFrom(address, port))
-	if err != nil {
-		return line{}, err
-	}
-	return bound(ctx, conn), nil
-}
-
-// bound ends all waiting on the connection with ctx: by a deadline in the past.
-func bound(ctx context.Context, conn net.Conn) line {
-	return line{conn, context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })}
-}
-
-// Close closes the connection.
-func (l line) Close() error {
-	l.stop()
-	return l.Conn.Close()
-}
-
-// during gives the error its reason when it is only that ctx has ended. What was found out by then stays.
-func during(ctx context.Context, err error) error {
-	var known fault
-	if err != nil && ctx.Err() != nil && !errors.As(err, &known) && !hinders(err) {
-		return ctx.Err()
-	}
-	return err
 }

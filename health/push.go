@@ -20,8 +20,10 @@ func (Push) String() string { return "push" }
 
 func (p Push) tell(add func(field, value string)) { add("name", p.Name) }
 
-func (p Push) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	r, ok := o.mail.take(ctx, box{p.Name, at})
+func (p Push) ask(v *visit) error {
+	ctx, end := v.timed()
+	defer end()
+	r, ok := v.mail.take(ctx, box{p.Name, v.at})
 	switch {
 	case !ok:
 		return fault("no report")

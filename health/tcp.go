@@ -1,7 +1,6 @@
 package health
 
 import (
-	"context"
 	"io"
 	"net/netip"
 )
@@ -23,12 +22,12 @@ func (t TCP) tell(add func(field, value string)) {
 	add("expect_regex", t.Expect.Regex)
 }
 
-func (t TCP) ask(ctx context.Context, _ *Outside, at netip.Addr) error {
-	s, err := connect(netip.AddrPortFrom(at, t.Port))
+func (t TCP) ask(v *visit) error {
+	s, err := connect(netip.AddrPortFrom(v.at, t.Port))
 	if err != nil {
 		return err
 	}
-	conn := bound(ctx, s)
+	conn := v.bound(s)
 	defer conn.Close()
 	if err := s.established(); err != nil {
 		return err

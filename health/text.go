@@ -36,7 +36,7 @@ func (t Text) search(answer io.Reader, what string, whole bool) error {
 	if err != nil {
 		return err
 	}
-	seen := make([]byte, 0, 4<<10)
+	seen := make([]byte, 0, 512) // pages made for probes are short
 	for len(seen) < answerMax {
 		if len(seen) == cap(seen) {
 			seen = append(seen, 0)[:len(seen)]

@@ -1,10 +1,5 @@
 package health
 
-import (
-	"context"
-	"net/netip"
-)
-
 // TLS makes a handshake, and closes.
 type TLS struct {
 	Port  uint16
@@ -25,13 +20,13 @@ func (t TLS) tell(add func(field, value string)) {
 	}
 }
 
-func (t TLS) ask(ctx context.Context, o *Outside, at netip.Addr) error {
-	conn, err := dial(ctx, at, t.Port)
+func (t TLS) ask(v *visit) error {
+	conn, err := v.dial(t.Port)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	secure, err := o.handshake(conn, t.Trust, serverName(at, t.Host), t.ALPN.Texts()...)
+	secure, err := v.handshake(conn, t.Trust, serverName(v.at, t.Host), t.ALPN.Texts()...)
 	if err != nil {
 		return err
 	}
