@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,6 +157,7 @@ func BenchmarkTwentyThousandEndpoints(b *testing.B) {
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
 	<-board.Settled()
+	debug.FreeOSMemory() // as the server does when it begins to serve
 	time.Sleep(check.Interval)
 	late.begin(r)
 	before := processor(b)

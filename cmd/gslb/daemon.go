@@ -311,6 +311,7 @@ func (d *daemon) listen() error {
 	d.latest.Store(&now)
 	d.herald.ready(len(now.config.Zones))
 	d.log.Info("serving", "addresses", d.server.Addresses(), "zones", len(now.config.Zones), "after", time.Since(d.started).Round(time.Millisecond))
+	debug.FreeOSMemory() // the first probes left all within a second, and need much at once
 	return nil
 }
 
