@@ -120,7 +120,7 @@ func (s serviceState) served() mode {
 	for _, m := range []mode{byStanding, withDrained} {
 		for i, member := range s.members {
 			counts := len(open) == 0 || slices.Contains(open[0], member.place)
-			if st := &s.standing[i]; counts && m.allows(st) && m.has(st, s.Main()) {
+			if st := &s.standing[i]; counts && st.offers.has(m, s.Main()) {
 				return m
 			}
 		}

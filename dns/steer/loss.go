@@ -83,6 +83,7 @@ func (l *losses) without(p placeID) *Snapshot {
 		if i, ok := left.in.Policy.services[c.service].member(p); ok {
 			row := slices.Clone(left.standings.of(c.service))
 			row[i].drained, row[i].hard = true, true
+			row[i].offer()
 			left.standings = left.standings.with(c.service, row)
 		}
 	}

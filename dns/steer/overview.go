@@ -181,6 +181,7 @@ func (s *Snapshot) LeftBare(d config.Drain) []string {
 		for j, m := range svc.members {
 			if s.in.Policy.places[m.place].name == d.Target {
 				left.standing[j].drained = true
+				left.standing[j].offer()
 			}
 		}
 		if !left.anybody() {

@@ -16,8 +16,10 @@ func (w *walk) pick(d *Decision, q *Query) {
 	tier := w.path.at(d.tier)
 	want := w.svc.answer
 	if want == 0 || len(tier) == 1 { // nothing to draw
-		for i := range w.candidates(tier, d.mode, q.Family) {
-			d.choose(i)
+		for _, p := range tier {
+			if i, ok := w.candidate(p, d.mode, q.Family); ok {
+				d.choose(i)
+			}
 		}
 		return
 	}
@@ -54,8 +56,10 @@ func (d *Decision) chose(member int) bool {
 // means "only when nothing else of the tier serves", they are equals: the total is 0.
 func (w *walk) totalWeight(tier []placeID, d *Decision) uint64 {
 	var total uint64
-	for i := range w.candidates(tier, d.mode, d.family) {
-		total += w.standing[i].weight
+	for _, p := range tier {
+		if i, ok := w.candidate(p, d.mode, d.family); ok {
+			total += w.standing[i].weight
+		}
 	}
 	return total
 }
@@ -77,8 +81,9 @@ func (w *walk) draw(tier []placeID, d *Decision, q *Query, total, left uint64) (
 		return 0, false
 	}
 	luck, _ := bits.Mul64(mix(q.Seed+uint64(d.n)), left) // uniform in 0..left-1
-	for i := range w.candidates(tier, d.mode, d.family) {
-		if d.chose(i) {
+	for _, p := range tier {
+		i, ok := w.candidate(p, d.mode, d.family)
+		if !ok || d.n > 0 && d.chose(i) {
 			continue
 		}
 		if weight := w.weight(i, total); luck >= weight {
@@ -96,7 +101,11 @@ func (w *walk) draw(tier []placeID, d *Decision, q *Query, total, left uint64) (
 func (w *walk) rendezvous(tier []placeID, d *Decision, q *Query, total uint64) (best int, found bool) {
 	network := networkSeed(q.Client.Address)
 	var highest float64
-	for i := range w.candidates(tier, d.mode, d.family) {
+	for _, p := range tier {
+		i, ok := w.candidate(p, d.mode, d.family)
+		if !ok {
+			continue
+		}
 		weight := w.weight(i, total)
 		if weight == 0 || d.chose(i) {
 			continue

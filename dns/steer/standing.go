@@ -13,14 +13,36 @@ type standing struct {
 	healthy bool // at least minHealthy endpoints serve
 	unknown bool // healthy, and no check has had a result yet
 	drained bool
-	hard    bool // drained, and not even given when nobody else serves
-	drain   *config.Drain
-	up      [2][]netip.Addr  // serving addresses by family
-	all     [2][]netip.Addr  // every address by family
-	falls   [2]time.Duration // soonest that the rule could take an address of the family out; 0: nothing points that way
+	hard    bool             // drained, and not even given when nobody else serves
+	offers  offers           // what follows from the rest; see offer
 	weight  uint64           // in a draw: less while endpoints are degraded
-	ailing  int              // endpoints that are degraded
 	rises   time.Duration    // soonest that the rule could bring an endpoint back; 0: nothing points that way
+	falls   [2]time.Duration // soonest that the rule could take an address of the family out; 0: nothing points that way
+	ailing  int              // endpoints that are degraded
+	drain   *config.Drain
+	up      [2][]netip.Addr // serving addresses by family
+	all     [2][]netip.Addr // every address by family
+}
+
+// offers says in which modes a member may be given for which families: a bit for each mode and family, also for
+// anyFamily. It stands beside what it follows from since every decision asks for it.
+type offers uint16
+
+func (m mode) bit(f Family) offers { return 1 << (uint(m)*(uint(anyFamily)+1) + uint(f)) }
+
+// has tells whether the member has something to give to a family in a mode.
+func (o offers) has(m mode, f Family) bool { return o&m.bit(f) != 0 }
+
+// offer works out the offers, once the rest of a standing is known.
+func (st *standing) offer() {
+	st.offers = 0
+	for m := byStanding; m <= lastResort; m++ {
+		for f := IPv4; f < anyFamily; f++ {
+			if m.allows(st) && len(m.addresses(st, f)) > 0 {
+				st.offers |= m.bit(f) | m.bit(anyFamily)
+			}
+		}
+	}
 }
 
 // judge says how members stand.
@@ -40,6 +62,7 @@ func (j *judge) service(svc *Service) []standing {
 		st := &all[i]
 		st.drain, st.hard = drainOf(j.active[j.policy.places[m.place].name], svc.name)
 		st.drained = st.drain != nil
+		st.offer()
 	}
 	return all
 }

@@ -135,32 +135,26 @@ func (s *Snapshot) walk(service int, d *Decision) walk {
 	return w
 }
 
-// candidates gives the members of a tier that may be given in a mode: those with an address of
-// the family, or of any with anyFamily.
+// candidate gives the member at a place, if it may be given in a mode: it has an address of the family, or of any with
+// anyFamily.
+func (w *walk) candidate(p placeID, m mode, f Family) (member int, ok bool) {
+	i, ok := w.svc.member(p)
+	if !ok || !w.standing[i].offers.has(m, f) || w.ramps != nil && m == byStanding && w.waits(i) > 0 {
+		return 0, false
+	}
+	return i, true
+}
+
+// candidates gives the candidates of a tier. What every decision asks for goes over the tier itself, which takes half
+// the time.
 func (w *walk) candidates(tier []placeID, m mode, f Family) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, p := range tier {
-			i, ok := w.svc.member(p)
-			if !ok {
-				continue
-			}
-			st := &w.standing[i]
-			if !m.allows(st) || !m.has(st, f) || m == byStanding && w.waits(i) > 0 {
-				continue
-			}
-			if !yield(i) {
+			if i, ok := w.candidate(p, m, f); ok && !yield(i) {
 				return
 			}
 		}
 	}
-}
-
-// has tells whether a member has an address of the family to give.
-func (m mode) has(st *standing, f Family) bool {
-	if f == anyFamily {
-		return len(m.addresses(st, IPv4)) > 0 || len(m.addresses(st, IPv6)) > 0
-	}
-	return len(m.addresses(st, f)) > 0
 }
 
 // winner finds the tier that a family is answered from.
@@ -178,7 +172,7 @@ func (w *walk) winner(m mode, f Family) (tier int, found bool) {
 	if !found || f == main {
 		return tier, found
 	}
-	if f == IPv6 && w.gives(tier, m, IPv6) {
+	if f == IPv6 && w.gives(w.path.at(tier), m, IPv6) {
 		return tier, true
 	}
 	_, found = w.first(m, main)
@@ -187,17 +181,24 @@ func (w *walk) winner(m mode, f Family) (tier int, found bool) {
 
 // first gives the first tier with a candidate.
 func (w *walk) first(m mode, f Family) (int, bool) {
-	for number, tier := range w.path.tiers() {
-		for range w.candidates(tier, m, f) {
-			return number, true
+	number := 0
+	for i := range w.path.n {
+		for _, tier := range w.path.steps[i].list {
+			if w.gives(tier, m, f) {
+				return number, true
+			}
+			number++
 		}
 	}
 	return -1, false
 }
 
-func (w *walk) gives(tier int, m mode, f Family) bool {
-	for range w.candidates(w.path.at(tier), m, f) {
-		return true
+// gives tells whether a tier has a candidate.
+func (w *walk) gives(tier []placeID, m mode, f Family) bool {
+	for _, p := range tier {
+		if _, ok := w.candidate(p, m, f); ok {
+			return true
+		}
 	}
 	return false
 }
@@ -215,18 +216,33 @@ func (w *walk) ttl(d *Decision) uint32 {
 			next = sooner(next, sooner(w.standing[i].falls[IPv4], w.standing[i].falls[IPv6]))
 		}
 	}
-	for number, tier := range w.path.tiers() {
-		if number > d.tier {
-			break
+	left := d.tier + 1 // tiers to look at
+	for i := range w.path.n {
+		list := w.path.steps[i].list
+		for _, tier := range list[:min(left, len(list))] {
+			next = sooner(next, w.rises(tier))
 		}
-		for _, p := range tier {
-			if i, ok := w.svc.member(p); ok && !w.standing[i].drained {
-				next = sooner(next, sooner(w.standing[i].rises, w.waits(i)))
-			}
+		if left -= len(list); left <= 0 {
+			break
 		}
 	}
 	if next == 0 {
 		return w.svc.ttl
 	}
 	return min(w.svc.ttl, max(w.svc.ttlMin, uint32(next/time.Second)))
+}
+
+// rises is how soon a member of a tier may come back for the client; 0: nothing points that way.
+func (w *walk) rises(tier []placeID) (next time.Duration) {
+	for _, p := range tier {
+		i, ok := w.svc.member(p)
+		if !ok || w.standing[i].drained {
+			continue
+		}
+		next = sooner(next, w.standing[i].rises)
+		if w.ramps != nil {
+			next = sooner(next, w.waits(i))
+		}
+	}
+	return next
 }
