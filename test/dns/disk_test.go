@@ -56,8 +56,8 @@ func TestServesOnAFullDisk(t *testing.T) {
 	apart(t, fullDisk, "serving on a full disk\ntold 1 time, healed 1 time\n0\n")
 }
 
-// readOnlyStart starts the server on a disk that is read-only: with what was saved there, where nothing was, and where nothing can be made.
-// In the end the disks become writable.
+// readOnlyStart starts the server on a disk that is read-only: with what was saved there, where nothing was, and where nothing can be made;
+// and on one that is full. In the end the disks become writable.
 const readOnlyStart = serving + `
 mkdir disk
 mount -t tmpfs tmpfs disk
@@ -88,10 +88,22 @@ await served
 echo "$(grep -c -e lost -e 'not saved' log) lost"
 kill -TERM $server
 wait $server
+mkdir full
+mount -t tmpfs -o size=64k tmpfs full
+dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || true
+begin full/state.db
+await grep 'state not saved.*no space left on device' log
+await served
+sleep 1.2
+rm full/filler
+await grep 'state saved again' log
+echo "full: $(ask), told $(grep -c 'not saved' log) time, healed $(grep -c 'saved again' log) time, left $(ls full)"
+kill -TERM $server
+wait $server
 `
 
 // What was saved on a disk that can only be read is what the server begins with; one that has nothing begins as a new one.
-func TestStartsOnAReadOnlyDisk(t *testing.T) {
+func TestStartsOnAReadOnlyOrFullDisk(t *testing.T) {
 	apart(t, readOnlyStart, `disk/state.db: 192.0.2.2
 NOT SAVED .. read-only
 0
@@ -108,6 +120,7 @@ NOT SAVED .. read-only
 1
 told 1 time, healed 1 time, errors 1
 0 lost
+full: 192.0.2.1, told 1 time, healed 1 time, left state.db
 `)
 }
 
