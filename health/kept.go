@@ -137,21 +137,15 @@ func (k *kept) put(e errand, c *channel, now time.Time) {
 	k.idle[at] = c
 }
 
-// Retain closes the connections that were kept for what is not among the targets, and keeps none for it any more.
-// Until it is called they are kept for all.
-func (o *Outside) Retain(targets []Target) {
-	wanted := map[errand]bool{}
-	for _, t := range targets {
-		if h, ok := t.Check.Kind.(HTTP); ok && h.Keep {
-			wanted[errand{h, t.Address}] = true
-		}
-	}
-	o.kept.mu.Lock()
-	defer o.kept.mu.Unlock()
-	o.kept.wanted = wanted
-	for at, c := range o.kept.idle {
+// retain closes the channels that are kept for other errands, and keeps none for them any more. Until it is called they
+// are kept for all.
+func (k *kept) retain(wanted map[errand]bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.wanted = wanted
+	for at, c := range k.idle {
 		if !wanted[at.errand] {
-			delete(o.kept.idle, at)
+			delete(k.idle, at)
 			c.stream.Close()
 		}
 	}

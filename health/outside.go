@@ -35,6 +35,30 @@ func NewOutside() *Outside {
 	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}, requests: map[inquiry][]byte{}, kept: newKept()}
 }
 
+// Retain forgets what is kept for others than the targets: connections, and what was reported. No connections are kept for
+// others from now on.
+func (o *Outside) Retain(targets []Target) {
+	errands, boxes := map[errand]bool{}, map[box]bool{}
+	for _, t := range targets {
+		switch k := t.Check.Kind.(type) {
+		case HTTP:
+			if k.Keep {
+				errands[errand{k, t.Address}] = true
+			}
+		case Push:
+			boxes[box{k.Name, t.Address}] = true
+		}
+	}
+	o.kept.retain(errands)
+	o.mail.retain(boxes)
+	o.loads.Range(func(b, _ any) bool {
+		if !boxes[b.(box)] {
+			o.loads.Delete(b)
+		}
+		return true
+	})
+}
+
 // Probe is a [Prober]. Every probe asks anew, on a connection of its own unless the check has one kept; the check's
 // timeout bounds all of it, from connecting to the last byte read.
 func (o *Outside) Probe(ctx context.Context, address netip.Addr, c Check) Result {

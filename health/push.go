@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -88,6 +89,13 @@ func (m *mail) put(b box, r Result) {
 	if before, ok := m.lying[b]; !ok || before.OK {
 		m.lying[b] = r
 	}
+}
+
+// retain empties all other boxes. Whoever waits at one is about to leave.
+func (m *mail) retain(boxes map[box]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.lying, func(b box, _ Result) bool { return !boxes[b] })
 }
 
 // take reads what lies in the box, or waits for it.

@@ -94,3 +94,24 @@ func TestReaderThatLeavesTakesNothingAlong(t *testing.T) {
 		t.Error("one reader ended the waiting of another")
 	}
 }
+
+// What was reported of an endpoint that is no target any more does not count when it comes back.
+func TestReportsOfOthersAreForgotten(t *testing.T) {
+	o := NewOutside()
+	stays, goes := Target{Address: loopback, Check: Check{Kind: Push{"app"}}}, Target{Address: netip.IPv6Loopback(), Check: Check{Kind: Push{"app"}}}
+	for _, one := range []Target{stays, goes} {
+		o.Report("app", one.Address, Result{Cause: "queue full", Load: 7, Loaded: true})
+	}
+	o.Retain([]Target{stays})
+	for _, c := range []struct {
+		target Target
+		known  bool
+	}{{stays, true}, {goes, false}} {
+		if _, ok := o.mail.open(box{"app", c.target.Address}, nil); ok != c.known {
+			t.Errorf("%v: there is a report: %v, want %v", c.target.Address, ok, c.known)
+		}
+		if _, ok := o.Load("app", c.target.Address); ok != c.known {
+			t.Errorf("%v: there is a load: %v, want %v", c.target.Address, ok, c.known)
+		}
+	}
+}
