@@ -69,16 +69,14 @@ func (r *Runner) fly(ctx context.Context, w *watch) (found Result, at time.Time)
 	found = r.probe(ctx, w.key.Address, w.key.Check())
 	at = time.Now()
 	// Of a probe that was cut short, that may be all that the result tells of.
-	if ctx.Err() == nil {
-		r.note(w.key, found)
-		if found.OK || found.Ours || !r.pulse.crossed(start, at) {
-			r.board.Record(w.key, found, at)
-		}
+	if ctx.Err() == nil && (found.OK || found.Ours || !r.pulse.crossed(start, at)) {
+		r.board.Record(w.key, found, at)
 	}
 	return found, at
 }
 
-// note follows what keeps probes from being made at all, and tells of it once.
+// note follows what keeps probes from being made at all, and tells of it once. The caller holds mu: what a probe found must
+// not be noted after its watch has left.
 func (r *Runner) note(k Key, found Result) {
 	begun, ended := r.ours.note(k, found)
 	r.ours.tell(r.log, k, begun, ended)
@@ -88,7 +86,10 @@ func (r *Runner) note(k Key, found Result) {
 func (r *Runner) land(ctx context.Context, w *watch, at time.Time, found Result) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.time(w.key.Check(), found)
+	if ctx.Err() == nil {
+		r.time(w.key.Check(), found)
+		r.note(w.key, found)
+	}
 	w.stop = nil
 	full := r.crew.flights == flightsMax
 	r.crew.flights--
