@@ -30,7 +30,7 @@ zone:
 `
 
 func TestNSD(t *testing.T) {
-	folder, port := t.TempDir(), freePort(t)
+	folder, port := t.TempDir(), freePorts(t, 1)[0]
 	zone := "$ORIGIN ok.test.\n@ 60 SOA ns hostmaster 1 60 60 60 60\n@ NS ns\nns A 127.0.0.1\nwww A 192.0.2.1\nwww A 192.0.2.2\n" +
 		"@ MX 10 Mail\nm CNAME www\nempty TXT x\n"
 	for n := range 40 {

@@ -91,7 +91,8 @@ func TestKeepaliveWithNginx(t *testing.T) {
 	folder, authority := t.TempDir(), newCertifier(t)
 	ca := authority.file(t, folder)
 	cert, key := files(t, folder, "server", authority.sign(t, -time.Hour, 10*24*time.Hour, x509.ExtKeyUsageServerAuth))
-	long, short, few, secure := freePort(t), freePort(t), freePort(t), freePort(t)
+	ports := freePorts(t, 4)
+	long, short, few, secure := ports[0], ports[1], ports[2], ports[3]
 	conf := strings.NewReplacer("PID", folder+"/pid", "TMP", folder, "LONG", fmt.Sprint(long), "SHORT", fmt.Sprint(short),
 		"FEW", fmt.Sprint(few), "SECURE", fmt.Sprint(secure), "CERT", cert, "KEY", key).Replace(keepingConf)
 	serve(t, secure, "nginx", "-p", folder, "-e", "stderr", "-c", write(t, folder, "nginx.conf", conf))

@@ -17,15 +17,19 @@ import (
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// freePort gives a port of the loopback address that nobody had a moment ago.
-func freePort(t testing.TB) uint16 {
+// freePorts gives so many ports of the loopback address that nobody had a moment ago, no two the same.
+func freePorts(t testing.TB, n int) []uint16 {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	ports := make([]uint16, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // when all are found
+		ports[i] = l.Addr().(*net.TCPAddr).AddrPort().Port()
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).AddrPort().Port()
+	return ports
 }
 
 // installed finds a program, or skips the test.
@@ -164,7 +168,8 @@ func TestNginx(t *testing.T) {
 	ca := authority.file(t, folder)
 	cert, key := files(t, folder, "server", authority.sign(t, -time.Hour, 10*24*time.Hour, x509.ExtKeyUsageServerAuth))
 	ourCert, ourKey := files(t, folder, "our", authority.sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageClientAuth))
-	plain, secure, mutual := freePort(t), freePort(t), freePort(t)
+	ports := freePorts(t, 3)
+	plain, secure, mutual := ports[0], ports[1], ports[2]
 	conf := strings.NewReplacer("PID", folder+"/pid", "TMP", folder, "PLAIN", fmt.Sprint(plain), "SECURE", fmt.Sprint(secure),
 		"MUTUAL", fmt.Sprint(mutual), "CERT", cert, "KEY", key, "CA", ca).Replace(nginxConf)
 	serve(t, mutual, "nginx", "-p", folder, "-e", "stderr", "-c", write(t, folder, "nginx.conf", conf))
@@ -231,7 +236,8 @@ func TestOpenSSL(t *testing.T) {
 	ca := authority.file(t, folder)
 	cert, key := files(t, folder, "server", authority.sign(t, -time.Hour, 10*24*time.Hour, x509.ExtKeyUsageServerAuth))
 	ourCert, ourKey := files(t, folder, "our", authority.sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageClientAuth))
-	open, mutual := freePort(t), freePort(t)
+	ports := freePorts(t, 2)
+	open, mutual := ports[0], ports[1]
 	serve(t, open, "openssl", "s_server", "-accept", fmt.Sprintf("127.0.0.1:%d", open), "-cert", cert, "-key", key, "-alpn", "h2,dot", "-www")
 	// Under TLS 1.2 a server judges the client's certificate before the handshake is over.
 	serve(t, mutual, "openssl", "s_server", "-accept", fmt.Sprintf("127.0.0.1:%d", mutual), "-cert", cert, "-key", key,
