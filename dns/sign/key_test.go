@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,6 +91,62 @@ func TestKeysAreForNobodyElseToRead(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, ".key-*")); len(left) > 0 {
 		t.Errorf("%s is left", left)
+	}
+}
+
+// A zone of RFC 2317 has a slash in its name, and any octet can stand in one: a file's name holds neither.
+func TestKeysOfZonesWithOddNamesAreFound(t *testing.T) {
+	for _, tc := range []struct{ zone, stem string }{
+		{"ok.test", "Kok.test.+013+"},
+		{"0/25.2.0.192.in-addr.arpa", "K0%2F25.2.0.192.in-addr.arpa.+013+"},
+		{`A-_\.b\000*.test`, "Ka-_%2Eb%00%2A.test.+013+"},
+		{".", "K.+013+"},
+	} {
+		folder := t.TempDir()
+		k, err := Make{Folder: folder, Zone: name(t, tc.zone), Algorithm: ECDSAP256SHA256, EntryPoint: true, Times: Times{Created: noon, Publish: noon}}.Key()
+		if err != nil {
+			t.Errorf("%s: %v", tc.zone, err)
+			continue
+		}
+		if !strings.HasPrefix(filepath.Base(k.Path()), tc.stem) {
+			t.Errorf("%s: the key is in %s, want %s…", tc.zone, filepath.Base(k.Path()), tc.stem)
+		}
+		if keys, err := ReadFolder(folder, k.zone); err != nil || len(keys) != 1 || keys[0].data != k.data {
+			t.Errorf("%s: found %v, %v", tc.zone, keys, err)
+		}
+		if listing(folder, k.zone) == "" {
+			t.Errorf("%s: a change of its files would not be seen", tc.zone)
+		}
+		if other, err := ReadFolder(folder, name(t, "k.test")); err != nil || len(other) > 0 {
+			t.Errorf("another zone has %v, %v", other, err)
+		}
+	}
+}
+
+// Whoever rolls keys over as root does it for a server without rights.
+func TestKeysBelongToWhomTheFolderDoes(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not root")
+	}
+	const nobody = 65534
+	folder := t.TempDir()
+	if err := os.Chown(folder, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	k := newKey(t, folder, ECDSAP256SHA256, true, Times{Created: noon, Publish: noon})
+	for range 2 {
+		for _, ending := range []string{".private", ".key"} {
+			about, err := os.Stat(k.Path() + ending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if owner := about.Sys().(*syscall.Stat_t); owner.Uid != nobody || owner.Gid != nobody {
+				t.Errorf("%s is of user %d and group %d", ending, owner.Uid, owner.Gid)
+			}
+		}
+		if err := k.SetTimes(k.Times); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

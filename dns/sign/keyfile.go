@@ -1,6 +1,7 @@
 package sign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +42,7 @@ func ReadFolder(folder string, origin zone.Name) ([]*Key, error) {
 	var errs []error
 	for _, e := range entries {
 		base, isKey := strings.CutSuffix(e.Name(), publicEnding)
-		if !isKey || !strings.HasPrefix(strings.ToLower(base), fileStem(origin)) {
+		if !isKey || !ofZone(base, origin) {
 			continue
 		}
 		k, err := readKey(filepath.Join(folder, base), origin)
@@ -55,9 +56,27 @@ func ReadFolder(folder string, origin zone.Name) ([]*Key, error) {
 	return keys, errors.Join(errs...)
 }
 
-// fileStem is what the names of a zone's key files begin with.
+// fileStem is what the names of a zone's key files begin with, but for case. As in BIND, what is no letter, digit, hyphen or
+// underscore is written by its number: a zone of RFC 2317 has a slash in its name.
 func fileStem(origin zone.Name) string {
-	return "k" + strings.ReplaceAll(origin.String(), "/", "%2F") + "+"
+	var b strings.Builder
+	for n := origin; n != zone.Root; n = n.Parent() {
+		for _, c := range []byte(n[1 : 1+n[0]]) {
+			if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		}
+		b.WriteByte('.')
+	}
+	return "K" + cmp.Or(b.String(), ".") + "+"
+}
+
+// ofZone tells whether a file of a name can be one of the zone's keys. The case of letters in it means nothing.
+func ofZone(file string, origin zone.Name) bool {
+	stem := fileStem(origin)
+	return len(file) >= len(stem) && strings.EqualFold(file[:len(stem)], stem)
 }
 
 // readKey reads the two files of a key.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/miekg/dns"
@@ -51,7 +52,7 @@ func (m Make) Key(taken ...*Key) (*Key, error) {
 		}
 	}
 	m.Times.Created = m.Times.Created.Truncate(time.Second)
-	path := filepath.Join(m.Folder, fmt.Sprintf("K%s%03d+%05d", fileStem(m.Zone)[1:], public.Algorithm, public.KeyTag()))
+	path := filepath.Join(m.Folder, fmt.Sprintf("%s%03d+%05d", fileStem(m.Zone), public.Algorithm, public.KeyTag()))
 	if err := replace(path+privateEnding, public.PrivateKeyString(private)+m.Times.write(""), 0o600); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,8 @@ func (k *Key) SetTimes(t Times) error {
 	)
 }
 
-// replace writes a file as a whole, so that nobody ever reads a part of it, and it is there after a crash.
+// replace writes a file as a whole, so that nobody ever reads a part of it, and it is there after a crash. It belongs to whom
+// the folder belongs to, as far as we may say so: root rolls keys over that a server without rights has to read.
 func replace(path, text string, mode os.FileMode) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".key-*")
 	if err != nil {
@@ -98,6 +100,9 @@ func replace(path, text string, mode os.FileMode) (err error) {
 	if err = f.Chmod(mode); err != nil {
 		return err
 	}
+	if err = bestow(f); err != nil {
+		return err
+	}
 	if _, err = f.WriteString(text); err != nil {
 		return err
 	}
@@ -108,4 +113,20 @@ func replace(path, text string, mode os.FileMode) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// bestow gives a new file of root's to the owner of its folder.
+func bestow(f *os.File) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	folder, err := os.Stat(filepath.Dir(f.Name()))
+	if err != nil {
+		return err
+	}
+	owner, ok := folder.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return f.Chown(int(owner.Uid), int(owner.Gid))
 }

@@ -328,7 +328,7 @@ func listing(folder string, origin zone.Name) string {
 	}
 	var b strings.Builder
 	for _, e := range entries {
-		if !strings.HasPrefix(strings.ToLower(e.Name()), fileStem(origin)) {
+		if !ofZone(e.Name(), origin) {
 			continue
 		}
 		if about, err := os.Stat(filepath.Join(folder, e.Name())); err == nil {
