@@ -21,10 +21,7 @@ type ring struct {
 	until  time.Time
 }
 
-var (
-	errNoDataKey = errors.New("no key may sign the zone at this time")
-	errNoSetKey  = errors.New("no key may sign the keys at this time")
-)
+var errNoKeySigns = errors.New("no key may sign the zone at this time")
 
 // newRing sorts the keys by what they do at a moment.
 //
@@ -53,14 +50,11 @@ func newRing(keys []*Key, origin zone.Name, now time.Time) (*ring, error) {
 		return cmp.Or(cmp.Compare(a.Algorithm(), b.Algorithm()), zoneKeysFirst(a, b), b.Times.Activate.Compare(a.Times.Activate))
 	})
 	r.data = slices.CompactFunc(r.data, func(a, b *Key) bool { return a.Algorithm() == b.Algorithm() })
+	if len(r.data) == 0 {
+		return nil, errNoKeySigns
+	}
 	if len(r.shows) == 0 {
 		r.shows = r.data // keys without the SEP flag alone can do it, too
-	}
-	switch {
-	case len(r.data) == 0:
-		return nil, errNoDataKey
-	case len(r.shows) == 0:
-		return nil, errNoSetKey
 	}
 	return r, nil
 }

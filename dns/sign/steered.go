@@ -208,8 +208,11 @@ func (t *Steered) records() []*Record {
 	return all
 }
 
-// forgetDenials drops the records of denial: the types at the name are others.
+// forgetDenials drops the records of denial: the types at the name are others. One that is being made is waited for, for it
+// may tell of those before.
 func (t *Steered) forgetDenials() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for i := range t.denials {
 		t.denials[i].Store(nil)
 	}
