@@ -3,6 +3,7 @@ package dns
 import (
 	"cmp"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,14 +34,23 @@ type Responder struct {
 	Counts  *Counts
 	tracers atomic.Pointer[[]*Tracer] // nil: nobody wants traces
 
-	mu   sync.Mutex
-	idle []*Worker // those that Respond used, and uses again
+	mu       sync.Mutex
+	idle     []*Worker // those that Respond used, and uses again
+	made     int       // by Respond, of [sharedWorkers]
+	returned sync.Cond // on mu: one is idle again
 }
+
+// sharedWorkers is how many workers Respond has at most: more requests at a time, of many connections, wait. They could be
+// very many where answers wait for each other, as for what is signed when it is asked for, and each worker keeps some
+// 100 KB for good.
+func sharedWorkers() int { return max(64, 2*runtime.GOMAXPROCS(0)) }
 
 // NewResponder makes a responder that tells its name to who asks by NSID (RFC 5001) or hostname.bind,
 // and its version to who asks for version.bind. The host's name is used where the policy gives none.
 func NewResponder(host, version string) *Responder {
-	return &Responder{host: host, version: version, secret: [1]config.CookieSecret{newSecret()}, limiter: newLimiter(), Counts: newCounts()}
+	r := &Responder{host: host, version: version, secret: [1]config.CookieSecret{newSecret()}, limiter: newLimiter(), Counts: newCounts()}
+	r.returned.L = &r.mu
+	return r
 }
 
 // Respond answers one request from one snapshot. It appends the reply to a buffer, and gives that back as it
@@ -54,11 +64,15 @@ func (r *Responder) Respond(s *steer.Snapshot, req Request, to []byte) []byte {
 func (r *Responder) takeWorker() *Worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for len(r.idle) == 0 && r.made == sharedWorkers() {
+		r.returned.Wait()
+	}
 	if n := len(r.idle); n > 0 {
 		w := r.idle[n-1]
 		r.idle = r.idle[:n-1]
 		return w
 	}
+	r.made++
 	return r.Worker()
 }
 
@@ -66,6 +80,7 @@ func (r *Responder) returnWorker(w *Worker) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.idle = append(r.idle, w)
+	r.returned.Signal()
 }
 
 // Worker answers one request after the other, for one goroutine: what it needs for that, and what it has
