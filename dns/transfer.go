@@ -159,7 +159,8 @@ func (t *transfer) has(soa dns.RR) bool {
 // serviceTypes are the types of record that services give.
 var serviceTypes = [...]uint16{dns.TypeA, dns.TypeAAAA, dns.TypeHTTPS, dns.TypeCNAME, dns.TypeSRV}
 
-// service is the records of a service's name, as the asker would get them now: the answers to its questions.
+// service is the records of a service's name, as the asker would get them now: the answers to questions that it does not ask, and
+// of which nobody is told.
 func (t *transfer) service(node *zone.Node) []dns.RR {
 	var records []dns.RR
 	for _, rrtype := range serviceTypes {
@@ -176,7 +177,7 @@ func (t *transfer) service(node *zone.Node) []dns.RR {
 		req := t.req
 		req.Packet = packet
 		reply := new(dns.Msg)
-		if reply.Unpack(t.worker.Respond(t.s, req, nil)) != nil {
+		if reply.Unpack(t.worker.reply(t.s, &req, nil)) != nil {
 			continue
 		}
 		for _, rr := range reply.Answer {

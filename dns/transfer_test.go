@@ -120,6 +120,32 @@ func TestTransferIsForThoseWhoMay(t *testing.T) {
 	}
 }
 
+// What a transfer asks for itself is nobody's question: no log of questions has it, and no counter.
+func TestTransferAsksInSilence(t *testing.T) {
+	s := snapshotOf(t, strings.Replace(text, ", keys: [xfr]", "", 1))
+	r := dns.NewResponder("ns1", "test")
+	tracer := dns.NewTracer(1, 100)
+	r.Trace(tracer)
+	ask := new(mdns.Msg)
+	ask.SetAxfr("ok.test.")
+	packet, err := ask.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	octets := 0
+	for message := range r.Transfer(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Over: dns.TCP, Now: noon}) {
+		octets += len(message)
+	}
+	if taken, lost := tracer.Counts(); octets == 0 || taken+lost > 0 {
+		t.Errorf("%d octets came, and %d questions were told", octets, taken+lost)
+	}
+	for over, n := range r.Counts.Queries() {
+		if n > 0 {
+			t.Errorf("%d questions over %v", n, over)
+		}
+	}
+}
+
 func TestTransferThatCannotGoOnEndsTheConnection(t *testing.T) {
 	// As long as an answer can be, so that a signature has no room.
 	huge := "      huge TXT" + strings.Repeat(` "`+strings.Repeat("x", 255)+`"`, 255) + ` "` + strings.Repeat("x", 200) + "\"\n"
