@@ -2,6 +2,7 @@ package dns
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
 	"testing"
@@ -84,5 +85,19 @@ func TestCookiesAreBelievedForAnHourFromTheirClient(t *testing.T) {
 				t.Errorf("believed: %v", got)
 			}
 		})
+	}
+}
+
+// A cookie of a version to come is none that we know of, whoever made it by our secret.
+func TestCookiesOfOtherVersionsAreNotBelieved(t *testing.T) {
+	secret := config.CookieSecret(unhex(t, "dd3bdf9344b678b185a6f5cb60fca715"))
+	source, now := netip.MustParseAddr("192.0.2.1"), time.Unix(1559731985, 0)
+	cookie := appendCookie(nil, unhex(t, "2464c4abcf10c957"), source, now, &secret)
+	for version, want := range []bool{1: true, 2: false} {
+		cookie[clientCookie] = byte(version)
+		binary.LittleEndian.PutUint64(cookie[clientCookie+8:], cookieHash(cookie[:clientCookie+8], source, &secret))
+		if got := validCookie(cookie, source, now, []config.CookieSecret{secret}); got != want {
+			t.Errorf("version %d: %v, want %v", version, got, want)
+		}
 	}
 }

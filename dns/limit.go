@@ -42,13 +42,12 @@ func newLimiter() *limiter {
 	return &limiter{seed: maphash.MakeSeed(), buckets: sync.OnceValue(func() []atomic.Uint64 { return make([]atomic.Uint64, bucketCount) })}
 }
 
-// bucket is one in a word: 16 bits of the class's hash, when it was looked at, in 24 bits of milliseconds, and what is
-// in it, in 24 bits of thousandths of a reply to the limit, from which it counts up to full. The zero bucket is empty
-// and of nobody.
+// bucket is one in a word: 16 bits of the class's hash, when it was looked at, in 24 bits of milliseconds, and how much of it
+// is missing, in 24 bits. The zero bucket is full and of nobody.
 type bucket struct {
 	tag     uint16
 	at      uint32
-	missing uint32 // thousandths of what a second gives
+	missing uint32 // parts of what a second gives, of which there are wholeSum
 }
 
 const (

@@ -81,6 +81,18 @@ func TestRepliesAreLimited(t *testing.T) {
 	}
 }
 
+// What is denied in one zone holds nothing back of another.
+func TestDenialsAreLimitedByZone(t *testing.T) {
+	const rule = "{denials: 10, slip: 0}"
+	r := dns.NewResponder("ns1", "test")
+	flood(t, r, rule, "no%d.ok.test. A", "192.88.99.1", 20, noon)
+	for ask, want := range map[string]int{"nor%d.ok.test. A": 0, "no%d.sub.ok.test. A": 10} {
+		if whole, _, _ := flood(t, r, rule, ask, "192.88.99.1", 20, noon); whole != want {
+			t.Errorf("%s: %d replies, want %d", ask, whole, want)
+		}
+	}
+}
+
 func TestClientsOfOneBlockAreLimitedTogether(t *testing.T) {
 	const rule = "{answers: 10, slip: 0}"
 	for _, tc := range []struct {
