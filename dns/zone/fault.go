@@ -121,7 +121,7 @@ func refuse(rrtype uint16) string {
 	name := dns.Type(rrtype).String()
 	switch rrtype {
 	case dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM:
-		return name + " records belong to a signed zone, and signed zones are not served: give the zone unsigned"
+		return name + " records are made by the server: give the zone unsigned, and have it signed by its key dnssec"
 	case dns.TypeNone, dns.TypeOPT, dns.TypeReserved:
 		return name + " is not a type that a zone can hold"
 	}
