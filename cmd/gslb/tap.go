@@ -81,6 +81,9 @@ func (t *tap) check(err error) bool {
 		}
 	}
 	if err != nil {
+		if t.stream != nil {
+			_ = t.stream.Close() // it has failed already
+		}
 		t.stream, t.retry = nil, time.Now().Add(tapRetry)
 	}
 	return err == nil

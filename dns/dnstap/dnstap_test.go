@@ -54,8 +54,35 @@ func fields(t *testing.T, b []byte) map[protowire.Number]any {
 	return all
 }
 
+// framed gives messages as a stream frames them, one after the other.
+func framed(t *testing.T, messages ...*dnstap.Message) [][]byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tap.fstrm")
+	s, err := dnstap.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range messages {
+		if err := s.Write(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := frames(t, bytes.NewReader(text))
+	return data
+}
+
 func TestMessagesHaveTheFieldsOfTheProtocol(t *testing.T) {
-	top := fields(t, dnstap.Append(nil, message(), nil))
+	m := message()
+	m.Reply, m.Client = nil, netip.MustParseAddr("192.0.2.1")
+	written := framed(t, message(), m)
+	top := fields(t, written[0])
 	inner := fields(t, []byte(top[14].(string)))
 	for n, want := range map[protowire.Number]any{1: "ns1", 2: "gslb 1.0", 3: "place=nsk", 15: uint64(1)} {
 		if top[n] != want {
@@ -71,9 +98,7 @@ func TestMessagesHaveTheFieldsOfTheProtocol(t *testing.T) {
 			t.Errorf("field %d of the message is %v, want %v", n, inner[n], want)
 		}
 	}
-	m := message()
-	m.Reply, m.Client = nil, netip.MustParseAddr("192.0.2.1")
-	inner = fields(t, []byte(fields(t, dnstap.Append(nil, m, nil))[14].(string)))
+	inner = fields(t, []byte(fields(t, written[1])[14].(string)))
 	if inner[1] != uint64(1) || inner[2] != uint64(1) || inner[14] != nil || inner[12] != nil {
 		t.Errorf("a question without an answer: %v", inner)
 	}
@@ -194,5 +219,24 @@ func TestReadersMustAgree(t *testing.T) {
 			}
 			<-ended
 		})
+	}
+}
+
+// What a message is put together in is used again.
+func TestWritingDoesNotAllocate(t *testing.T) {
+	s, err := dnstap.Create(filepath.Join(t.TempDir(), "tap.fstrm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m := message()
+	write := func() {
+		if err := s.Write(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	if n := testing.AllocsPerRun(100, write); n > 1 { // the octets of an address
+		t.Errorf("a message takes %v allocations", n)
 	}
 }

@@ -46,17 +46,19 @@ const (
 	familyIPv4, familyIPv6                = 1, 2
 )
 
-// Append writes a message as a frame holds it. The room is for its inner part.
-func Append(b []byte, m *Message, room []byte) []byte {
+// appendTo writes a message as a frame holds it, around its inner part, for which it uses the room, and gives back what that
+// has become.
+func (m *Message) appendTo(b, room []byte) (frame, inner []byte) {
+	inner = m.appendInner(room[:0])
 	b = text(b, topIdentity, m.Identity)
 	b = text(b, topVersion, m.Version)
 	b = text(b, topExtra, m.Extra)
 	b = protowire.AppendTag(b, topMessage, protowire.BytesType)
-	b = protowire.AppendBytes(b, m.inner(room[:0]))
-	return number(b, topType, typeMessage)
+	b = protowire.AppendBytes(b, inner)
+	return number(b, topType, typeMessage), inner
 }
 
-func (m *Message) inner(b []byte) []byte {
+func (m *Message) appendInner(b []byte) []byte {
 	what := uint64(kindAuthResponse)
 	if len(m.Reply) == 0 {
 		what = kindAuthQuery

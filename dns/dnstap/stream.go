@@ -78,7 +78,7 @@ func (s *Stream) Write(m *Message) error {
 			return err
 		}
 	}
-	s.frame = Append(append(s.frame[:0], 0, 0, 0, 0), m, s.room)
+	s.frame, s.room = m.appendTo(append(s.frame[:0], 0, 0, 0, 0), s.room)
 	binary.BigEndian.PutUint32(s.frame, uint32(len(s.frame)-4))
 	_, err := s.out.Write(s.frame)
 	return err
