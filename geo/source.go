@@ -15,6 +15,7 @@ import (
 type Source struct {
 	log     *slog.Logger
 	pace    pace
+	open    func(Files) (*Map, error)
 	latest  atomic.Pointer[Map]
 	changed chan struct{} // one slot: there is a map that the reader has not seen
 	moved   chan struct{} // one slot: files is another than Run knows
@@ -36,10 +37,11 @@ func NewSource(f Files, log *slog.Logger) (*Source, error) {
 	s := &Source{
 		log:     log,
 		pace:    pace{quiet: 300 * time.Millisecond, again: 2 * time.Second, poll: time.Minute},
+		open:    Open,
 		changed: make(chan struct{}, 1),
 		moved:   make(chan struct{}, 1),
 	}
-	e, err := read(f)
+	e, err := s.read(f)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +61,7 @@ func (s *Source) Prepare(f Files) (use func(), err error) {
 	if now, _ := s.state(); f == now {
 		return func() {}, nil // the watcher sees to their content
 	}
-	e, err := read(f)
+	e, err := s.read(f)
 	if err != nil {
 		return nil, err
 	}
@@ -84,10 +86,10 @@ type edition struct {
 }
 
 // read makes a map of files. The stamps are taken first, so a change while it reads is seen as one afterwards.
-func read(f Files) (edition, error) {
+func (s *Source) read(f Files) (edition, error) {
 	e := edition{files: f, stamps: stampsOf(f)}
 	var err error
-	e.read, err = Open(f)
+	e.read, err = s.open(f)
 	return e, err
 }
 
@@ -151,7 +153,8 @@ func (s stamps) equal(o stamps) bool {
 
 // Run watches the files until ctx ends, and loads them when they change. The folders are watched rather than the files,
 // since databases are replaced by renaming and by turning symbolic links. A file that cannot be read leaves the map as it
-// was, which is logged once for each state of the files. The error is always nil.
+// was, which is logged once for each state of the files; one that cannot be opened is tried again from time to time, for it may
+// be opened to us later, of which its stamps do not tell. The error is always nil.
 func (s *Source) Run(ctx context.Context) error {
 	w := newWatch(s)
 	defer w.close()
@@ -171,6 +174,7 @@ func (s *Source) Run(ctx context.Context) error {
 			w.look()
 		case <-poll.C:
 			w.look()
+			w.retry()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package geo
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -51,6 +52,12 @@ func watched(t *testing.T, f Files, p pace) (*Source, records) {
 	log.await(t)
 	<-s.Changed()
 	s.pace = p
+	run(t, s, log)
+	return s, log
+}
+
+// run has a source run until the test ends.
+func run(t *testing.T, s *Source, log records) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
@@ -63,7 +70,6 @@ func watched(t *testing.T, f Files, p pace) (*Source, records) {
 			t.Errorf("the log has a line too many: %s", log.await(t))
 		}
 	})
-	return s, log
 }
 
 const never = time.Hour
@@ -207,6 +213,36 @@ func TestSourceKeepsTheOldMapAndSaysWhyOnce(t *testing.T) {
 	}
 }
 
+// That a file is opened to us changes neither its size nor its time.
+func TestFileThatCannotBeOpenedIsTriedAgain(t *testing.T) {
+	folder := t.TempDir()
+	file := write(t, folder, "x.mmdb", only(t, "DE"))
+	log := make(records, 100)
+	s, err := NewSource(Files{Database: file}, slog.New(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.await(t)
+	<-s.Changed()
+	refused := 0
+	s.open = func(f Files) (*Map, error) {
+		if refused++; refused < 5 {
+			return nil, fmt.Errorf("geo database: %w", &fs.PathError{Op: "open", Path: file, Err: fs.ErrPermission})
+		}
+		return Open(f)
+	}
+	s.pace = pace{quiet: time.Millisecond, again: time.Millisecond, poll: time.Millisecond}
+	run(t, s, log)
+	rename(t, write(t, folder, ".new", only(t, "FR")), file)
+	if line := log.await(t); !strings.Contains(line, "ERROR geo database not loaded") {
+		t.Error(line)
+	}
+	awaitCountry(t, s, "FR", 2)
+	if line := log.await(t); !strings.Contains(line, "geo database loaded") {
+		t.Errorf("it is told again: %s", line)
+	}
+}
+
 func TestSlowlyWrittenFileIsReadWhenItIsWhole(t *testing.T) {
 	folder := t.TempDir()
 	file := write(t, folder, "x.mmdb", only(t, "FR"))
@@ -254,7 +290,7 @@ func TestMapOfFilesThatAreNoLongerUsedIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	late, err := read(first)
+	late, err := s.read(first)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package geo
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -16,7 +18,8 @@ type watch struct {
 	due    *time.Timer       // when the files are to be read
 	files  Files             // that were looked at last
 	seen   stamps            // of them
-	failed bool              // whether they could not be read as they are
+	failed int               // how often they could not be read as they are
+	shut   bool              // the last time since the system would not have it
 }
 
 func newWatch(s *Source) *watch {
@@ -63,7 +66,7 @@ func (w *watch) look() {
 	if files == w.files && found.equal(w.seen) {
 		return
 	}
-	w.files, w.seen, w.failed = files, found, false
+	w.files, w.seen, w.failed, w.shut = files, found, 0, false
 	if found.equal(loaded) {
 		w.due.Stop()
 		return
@@ -74,15 +77,25 @@ func (w *watch) look() {
 // load reads the files and publishes their map. A file that is written slowly looks like a broken one, so an error is told
 // only when it comes again with the same files.
 func (w *watch) load() {
-	e, err := read(w.files)
-	switch {
-	case err == nil:
+	e, err := w.source.read(w.files)
+	_, w.shut = errors.AsType[*fs.PathError](err)
+	if err == nil {
+		w.failed = 0
 		w.source.publish(e, false)
-	case !w.failed:
-		w.failed = true
+		return
+	}
+	switch w.failed++; w.failed {
+	case 1:
 		w.due.Reset(w.source.pace.again)
-	default:
+	case 2:
 		w.source.log.Error("geo database not loaded, the old one stays", "database", w.source.Latest().Name(), "cause", err)
+	}
+}
+
+// retry reads files once more that could not be opened.
+func (w *watch) retry() {
+	if w.shut && w.failed > 1 {
+		w.load()
 	}
 }
 
