@@ -18,8 +18,8 @@ import (
 
 // How long a link waits for what.
 const (
-	openPatience = 10 * time.Second // for the same, before another connection of the peer takes the place
 	openTimeout  = 4 * time.Minute  // for the session to be established: the hold time before OPENs (RFC 4271 section 8.2.2)
+	openPatience = 10 * time.Second // for the same, before another connection of the peer takes the place
 	sendHold     = 8 * time.Minute  // for the peer to take what we write (RFC 9687)
 	speakerStall = time.Minute      // for the speaker to take what we write
 	lastWords    = time.Second      // for what is under way when the link ends, and for the peer to read why

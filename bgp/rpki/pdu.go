@@ -94,11 +94,12 @@ func (p pdu) vrp() (v VRP, announce bool, err error) {
 	return v, p.body[0]&1 == 1, nil
 }
 
-// timing is how often a cache wants to be asked (RFC 8210 section 6).
-type timing struct{ refresh, retry, expire time.Duration }
+// timing is how often a cache wants to be asked, and for how long what it said is good (RFC 8210 section 6). How soon it wants to be
+// asked again after a failure is passed over: our own backoff is bounded, and one connection a minute burdens nobody.
+type timing struct{ refresh, expire time.Duration }
 
 // defaultTiming is that of a cache which says nothing.
-var defaultTiming = timing{refresh: time.Hour, retry: 10 * time.Minute, expire: 2 * time.Hour}
+var defaultTiming = timing{refresh: time.Hour, expire: 2 * time.Hour}
 
 // end reads an End of Data PDU. Times out of the bounds of RFC 8210 section 6 are brought into them.
 func (p pdu) end() (serial uint32, t timing, err error) {
@@ -107,7 +108,6 @@ func (p pdu) end() (serial uint32, t timing, err error) {
 	case p.version == 0 && len(p.body) == 4:
 	case p.version == 1 && len(p.body) == 16:
 		t.refresh = seconds(p.body[4:], 1, 86400)
-		t.retry = seconds(p.body[8:], 1, 7200)
 		t.expire = seconds(p.body[12:], 600, 172800)
 	default:
 		return 0, t, errMalformed

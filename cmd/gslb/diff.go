@@ -9,7 +9,6 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
-	"gslb/geo"
 )
 
 func newDiff() *cobra.Command {
@@ -114,24 +113,16 @@ func openCandidates(c *cobra.Command, old, later string) (before, after candidat
 		return before, after, errTold
 	}
 	now := time.Now()
-	world, err := openWorld(before.cfg)
+	world, err := openGeo(before.cfg)
 	if err != nil {
 		return before, after, err
 	}
 	before.snapshot = sunnyIn(world, before.policy, now)
 	if after.cfg.Geo != before.cfg.Geo {
-		if world, err = openWorld(after.cfg); err != nil {
+		if world, err = openGeo(after.cfg); err != nil {
 			return before, after, err
 		}
 	}
 	after.snapshot = sunnyIn(world, after.policy, now)
 	return before, after, nil
-}
-
-func openWorld(cfg *config.Config) (*geo.Map, error) {
-	world, err := geo.Open(geo.Files(cfg.Geo))
-	if err != nil {
-		return nil, located(cfg, "geo", err)
-	}
-	return world, nil
 }
