@@ -77,9 +77,7 @@ func (k *checker) all() {
 	for _, m := range k.c.Maps {
 		k.geoMap(m)
 	}
-	for _, s := range k.c.Services {
-		k.service(s)
-	}
+	k.allServices()
 	k.distances()
 	k.zones()
 	for i, d := range k.c.Drains {

@@ -7,7 +7,7 @@ import (
 
 // brake judges what tells failures of ours from others.
 func (k *checker) brake() {
-	b, mapping := k.c.Brake, k.given("brake.share") || k.given("brake.reference")
+	b := k.c.Brake
 	for _, r := range b.Reference {
 		path := keyPath("brake.reference", r.Check)
 		if ownName.pattern.MatchString(r.Check) && !k.checks.known[r.Check] {
@@ -19,7 +19,7 @@ func (k *checker) brake() {
 			}
 		}
 	}
-	if mapping && b.Percent == 0 && len(b.Reference) > 0 && k.sound("brake", "share", "reference") {
+	if b.Percent == 0 && len(b.Reference) > 0 && k.sound("brake", "share", "reference") && (k.given("brake.share") || k.given("brake.reference")) {
 		k.warn("brake.reference", "is not used: the brake is off")
 	}
 }

@@ -5,6 +5,24 @@ import (
 	"slices"
 )
 
+// allServices judges every service: many side by side, as long as there is nothing to tell of any.
+func (k *checker) allServices() {
+	services := k.c.Services
+	if k.crew > 1 && len(services) >= 2*aside && k.crew.eachAside(len(services), func(first, end int) bool {
+		own := *k
+		own.reader = &reader{main: k.main, spoilt: k.spoilt}
+		for _, s := range services[first:end] {
+			own.service(s)
+		}
+		return len(own.problems) == 0
+	}) {
+		return
+	}
+	for _, s := range services {
+		k.service(s)
+	}
+}
+
 // service judges one service.
 func (k *checker) service(s Service) {
 	path := keyPath("services", s.Name)

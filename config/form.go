@@ -180,10 +180,18 @@ func named[T any](noun string, m naming, start func(n *node) T, f form[T]) form[
 			Others: &others{&f.schema},
 		},
 		read: func(r *reader, n *node, to *[]T) {
-			for _, c := range n.children {
+			one := func(r *reader, c *node, to *T) {
 				m.check(r, c)
-				item := start(c)
-				f.apply(r, c, &item)
+				*to = start(c)
+				f.apply(r, c, to)
+			}
+			if items, ok := readAside(r, n.children, one); ok {
+				*to = append(*to, items...)
+				return
+			}
+			for _, c := range n.children {
+				var item T
+				one(r, c, &item)
 				*to = append(*to, item)
 			}
 		},

@@ -21,9 +21,14 @@ type Source struct {
 
 // Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the files of
 // zones and networks that they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
-func Load(file string) (*Config, Problems) {
+func Load(file string) (*Config, Problems) { return load(file, everybody()) }
+
+// Reload is [Load] beside a server that answers: all is done by the caller's thread, with the priority that it has.
+func Reload(file string) (*Config, Problems) { return load(file, 1) }
+
+func load(file string, by crew) (*Config, Problems) {
 	sources, problems := gather(file)
-	c, more := Parse(sources...)
+	c, more := by.parse(readNamedFile, sources)
 	c.File = file
 	c.Files = slices.Insert(c.Files, len(sources), dropinFolder(file))
 	return c, inOrder(append(problems, more...), c.Files)
@@ -98,11 +103,16 @@ func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readNamedFi
 
 // ParseWith is [Parse] with files that come from elsewhere: file gives the text of the one at a path.
 func ParseWith(file func(path string) (string, error), sources ...Source) (*Config, Problems) {
+	return everybody().parse(file, sources)
+}
+
+// parse reads texts, and the files that they name through file.
+func (by crew) parse(file func(path string) (string, error), sources []Source) (*Config, Problems) {
 	root := &node{shape: isNothing, file: new(string)}
 	var problems Problems
 	var files []string
 	for i, s := range sources {
-		tree, faults := parseText(s)
+		tree, faults := by.parseText(s)
 		problems = append(problems, faults...)
 		if i == 0 {
 			root = tree
@@ -111,20 +121,25 @@ func ParseWith(file func(path string) (string, error), sources ...Source) (*Conf
 		}
 		files = append(files, s.File)
 	}
-	tree := make(chan hash.Hash, 1)
-	go func() { tree <- sumTree(root) }() // beside what follows, which only reads it, too
-	c, more := read(root)
+	var sum hash.Hash
+	summed := by.beside(func() { sum = sumTree(root) }) // what follows only reads the tree, too
+	c, more := by.read(root)
 	c.Files = files
 	problems = slices.Concat(problems, more, c.readZoneFiles(file), c.readNetworksFiles(file), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
-	c.hash = fingerprint(<-tree, c)
+	summed()
+	c.hash = fingerprint(sum, c)
 	return c, inOrder(problems, c.Files)
 }
 
 // read turns the merged tree into a Config and judges it.
-func read(root *node) (*Config, Problems) {
-	c := &Config{File: *root.file, positions: newPositions(root)}
-	r := &reader{main: c.File, spoilt: map[string]bool{}}
+func read(root *node) (*Config, Problems) { return crew(1).read(root) }
+
+func (by crew) read(root *node) (*Config, Problems) {
+	c := &Config{File: *root.file}
+	noted := by.beside(func() { c.positions = newPositions(root) }) // likewise
+	r := &reader{main: c.File, crew: by, spoilt: map[string]bool{}}
 	table().apply(r, root, c)
+	noted()
 	finish(c)
 	newChecker(r, c).all()
 	return c, r.problems

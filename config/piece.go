@@ -2,9 +2,7 @@ package config
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
@@ -119,7 +117,7 @@ func (c *cutter) end(text, section []byte) {
 }
 
 // parsePieces reads a text piece by piece, and tells whether that could be done: nothing was wrong with it.
-func parsePieces(s Source, size int) (*node, bool) {
+func (by crew) parsePieces(s Source, size int) (*node, bool) {
 	if len(s.Text) < 2*size {
 		return nil, false
 	}
@@ -129,7 +127,7 @@ func parsePieces(s Source, size int) (*node, bool) {
 	}
 	trees := make([]*node, len(parts))
 	var bad atomic.Bool
-	each(len(parts), func(i int) {
+	by.each(len(parts), func(i int) {
 		if bad.Load() {
 			return
 		}
@@ -146,15 +144,23 @@ func parsePieces(s Source, size int) (*node, bool) {
 
 // parsePiece reads one piece.
 func parsePiece(file *string, p piece) (*node, bool) {
-	g := newGrower(*file, p.text)
-	g.file, g.above = file, p.above
-	text := p.text
+	text, above := p.text, p.above
 	if p.section != nil {
 		text = append(append(make([]byte, 0, len(p.section)+len(p.text)), p.section...), p.text...)
-		g.text, g.above = text, p.above-1
+		above--
 	}
-	y, more, err := decode(bytes.NewReader(text))
+	if root, ok := plainTree(file, string(text), above); ok {
+		return root, true
+	}
+	return parsedTree(file, text, above)
+}
+
+// parsedTree reads a text with the parser.
+func parsedTree(file *string, text []byte, above int) (*node, bool) {
+	g := newGrower(*file, text)
+	g.file, g.above = file, above
 	root := g.root()
+	y, more, err := decode(bytes.NewReader(text))
 	if err != nil || more != nil || y == nil {
 		return root, false
 	}
@@ -194,6 +200,17 @@ func (n *node) adopt(children []*node) {
 
 // distinct tells whether no key of a mapping is given twice.
 func (n *node) distinct() bool {
+	const few = 8 // that are compared with each other
+	if len(n.children) <= few {
+		for i, c := range n.children {
+			for _, other := range n.children[:i] {
+				if n.shape == isMapping && other.name == c.name {
+					return false
+				}
+			}
+		}
+		return true
+	}
 	known := make(map[string]bool, len(n.children))
 	for _, c := range n.children {
 		if n.shape == isMapping && known[c.name] {
@@ -202,18 +219,4 @@ func (n *node) distinct() bool {
 		known[c.name] = true
 	}
 	return true
-}
-
-// each does something for every number below n, on all processors.
-func each(n int, do func(int)) {
-	var next atomic.Int64
-	var crew sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		crew.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	crew.Wait()
 }

@@ -54,7 +54,11 @@ func (p *positions) of(path string) (Pos, bool) {
 	if p == nil {
 		return Pos{}, false
 	}
-	p.sorted.Do(func() { slices.SortStableFunc(p.all, func(a, b position) int { return cmp.Compare(a.path, b.path) }) })
+	p.sorted.Do(func() {
+		slices.SortFunc(p.all, func(a, b position) int {
+			return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+		})
+	})
 	i, ok := slices.BinarySearchFunc(p.all, maphash.String(p.seed, path), func(a position, hash uint64) int { return cmp.Compare(a.path, hash) })
 	if !ok {
 		return Pos{}, false

@@ -21,15 +21,17 @@ const (
 	maxSought  = 256 << 10 // bytes of a text in which the line of a syntax error is sought: it is read a dozen times
 )
 
-// parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it. A
-// large text is read in pieces, side by side, when it can be; whatever is wrong with it is told of the whole.
-func parseText(s Source) (*node, Problems) {
+// parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it.
+func parseText(s Source) (*node, Problems) { return crew(1).parseText(s) }
+
+// parseText reads a large text in pieces, side by side, when it can be; whatever is wrong with it is told of the whole.
+func (by crew) parseText(s Source) (*node, Problems) {
 	if len(s.Text) > maxText {
 		g := newGrower(s.File, nil)
 		g.fault(Pos{File: s.File}, "", "is larger than %d MiB: names in bulk belong in zone files", maxText>>20)
 		return g.root(), g.problems
 	}
-	if root, ok := parsePieces(s, pieceSize); ok {
+	if root, ok := by.parsePieces(s, pieceSize); ok {
 		return root, nil
 	}
 	return parseWhole(s)
