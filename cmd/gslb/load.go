@@ -11,11 +11,18 @@ import (
 
 // load reads and compiles a configuration. The problems are all that there are, in the order of the
 // files; the policy is of use only when none of them is an error.
-func load(file string) (*config.Config, *steer.Policy, config.Problems) { return loadAfter(file, nil) }
-
-// loadAfter is load with the policy in force, of which the new one has what is the same.
-func loadAfter(file string, inForce *steer.Policy) (*config.Config, *steer.Policy, config.Problems) {
+func load(file string) (*config.Config, *steer.Policy, config.Problems) {
 	cfg, problems := config.Load(file)
+	return compiled(cfg, nil, problems)
+}
+
+// loadAfter is load beside answers by the policy in force, of which the new one has what is the same.
+func loadAfter(file string, inForce *steer.Policy) (*config.Config, *steer.Policy, config.Problems) {
+	cfg, problems := config.Reload(file)
+	return compiled(cfg, inForce, problems)
+}
+
+func compiled(cfg *config.Config, inForce *steer.Policy, problems config.Problems) (*config.Config, *steer.Policy, config.Problems) {
 	policy, more := steer.Recompile(cfg, inForce)
 	problems = append(append(problems, more...), cfg.TooFewPlaces(time.Now())...)
 	return cfg, policy, problems.Sorted()

@@ -44,7 +44,10 @@ func (d *daemon) reload(why cause) admin.Reload {
 
 func (d *daemon) reread(why cause) admin.Reload {
 	begin := time.Now()
-	cfg, policy, problems := loadAfter(d.file, d.publisher.Latest().Policy())
+	var cfg *config.Config
+	var policy *steer.Policy
+	var problems config.Problems
+	quietly(func() { cfg, policy, problems = loadAfter(d.file, d.publisher.Latest().Policy()) })
 	d.watcher.Follow(cfg.Files, begin)
 	if why == noticed && d.disturbed() {
 		return d.stay()

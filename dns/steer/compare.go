@@ -231,10 +231,19 @@ func (c *comparer) inOrder(clients []Crowd) []crowd {
 const lookups = 1 << 14
 
 // each calls a function with all numbers below n, on all processors.
-func each(n int, do func(int)) {
+func each(n int, do func(int)) { eachOn(runtime.GOMAXPROCS(0), n, do) }
+
+// eachOn calls a function with all numbers below n, on some processors; on one, it is the caller that does.
+func eachOn(processors, n int, do func(int)) {
+	if processors <= 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
 	var next atomic.Int64
 	var done sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range min(processors, n) {
 		done.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				do(i)

@@ -2,12 +2,14 @@ package steer
 
 import (
 	"fmt"
+	"runtime"
 
 	"gslb/config"
 	"gslb/dns/zone"
 )
 
-// compileZones builds the zones on all processors: one has nothing to do with another.
+// compileZones builds the zones side by side: one has nothing to do with another. Beside answers by an older policy the
+// caller's thread does it, with the priority that it has.
 func (c *compiler) compileZones() {
 	type result struct {
 		spec     zone.Spec
@@ -15,7 +17,11 @@ func (c *compiler) compileZones() {
 		problems []zone.Problem
 	}
 	results := make([]result, len(c.cfg.Zones))
-	each(len(results), func(i int) {
+	processors := runtime.GOMAXPROCS(0)
+	if c.old != nil {
+		processors = 1
+	}
+	eachOn(processors, len(results), func(i int) {
 		r := &results[i]
 		r.spec = c.zoneSpec(c.cfg.Zones[i])
 		r.built, r.problems = zone.Rebuild(r.spec, c.oldZone(r.spec.Origin))

@@ -3,6 +3,7 @@ package steer
 import (
 	"fmt"
 	"net/netip"
+	"sync"
 	"time"
 
 	"gslb/bgp"
@@ -62,9 +63,15 @@ func Build(in Inputs, prev *Snapshot) *Snapshot {
 	for _, active := range p.activeAt(in.Now) {
 		s.drains += len(active)
 	}
-	s.partners = s.partnersFrom(prev)
+	var beside sync.WaitGroup
+	if prev == nil { // nobody is answered yet
+		beside.Go(func() { s.partners = s.partnersFrom(nil) })
+	} else {
+		s.partners = s.partnersFrom(prev)
+	}
 	s.views, s.terrains = s.viewsFrom(prev)
 	s.standings, s.numbers = s.standingsFrom(prev)
+	beside.Wait()
 	s.expiry = s.drainEnd
 	s.runRamps()
 	return s
