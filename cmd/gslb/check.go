@@ -27,7 +27,7 @@ were lost or drained; and it warns of those that would be filled to more than 75
 demand in the same unit. Clients come from a file, as those of gslb diff, or stand for the address space.
 
 Nothing is touched but the configuration's files and the files that it names; the exit code is 1 when there are errors.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneAtMost("configuration"),
 		RunE: func(c *cobra.Command, args []string) error {
 			k.file = o.file
 			if len(args) == 1 {

@@ -19,6 +19,7 @@ import (
 // client asks the running server.
 type client struct {
 	address netip.AddrPort
+	file    string // the configuration that says so
 	door    config.Admin
 	doubt   string // why the address may be another; empty: it is sure
 }
@@ -36,10 +37,12 @@ func findServer(file string) (client, error) {
 	cfg, problems := config.Load(file)
 	wrong := mistakes(problems)
 	for _, p := range wrong {
-		unreadable := p.Pos == config.Pos{File: file}
-		if unreadable || strings.HasPrefix(p.Path, "admin") {
+		if strings.HasPrefix(p.Path, "admin") {
 			return client{}, errors.New(p.String())
 		}
+	}
+	if err := unread(file, wrong); err != nil {
+		return client{}, err
 	}
 	doubt := ""
 	if len(wrong) > 0 && cfg.At("admin") == (config.Pos{}) {
@@ -50,10 +53,10 @@ func findServer(file string) (client, error) {
 		}
 	}
 	if !cfg.Admin.Listen.IsValid() {
-		return client{}, fmt.Errorf("no server can be asked: admin.listen is off in %s", file)
+		return client{}, fmt.Errorf("no server can be asked: admin.listen is off in %s (give it an address, such as 127.0.0.1:8053, and restart the server)", file)
 	}
 	server := clientOf(cfg)
-	server.doubt = doubt
+	server.file, server.doubt = file, doubt
 	return server, nil
 }
 
@@ -95,7 +98,7 @@ func (c client) ask(ctx context.Context, method, path string, query url.Values, 
 		return fmt.Errorf("the server on %s (admin.listen) is not trusted: %w", c.address, errOtherCertificate)
 	}
 	if err != nil {
-		return fmt.Errorf("gslb is not answering on %s (admin.listen): %w%s", c.address, errNotRunning, c.doubt)
+		return &unanswered{c.address.String(), c.file, c.doubt, err}
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
@@ -105,15 +108,34 @@ func (c client) ask(ctx context.Context, method, path string, query url.Values, 
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusUnprocessableEntity {
 		var failure admin.Failure
 		if json.Unmarshal(body, &failure) == nil && failure.Error != "" {
-			return errors.New(failure.Error)
+			return &refusal{response.StatusCode, failure.Error}
 		}
-		return fmt.Errorf("%s (admin.listen) answers %s: is it gslb?", c.address, response.Status)
+		return c.stranger(ctx, path, response.Status)
 	}
 	if err := json.Unmarshal(body, answer); err != nil {
 		return fmt.Errorf("%s (admin.listen) does not answer as gslb does: %w", c.address, err)
 	}
 	return nil
 }
+
+// refusal is what the server says instead of what it was asked for.
+type refusal struct {
+	code int // of HTTP
+	text string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+// stranger says that who answers does not know what it was asked for: it is another release of gslb, or no gslb at all.
+func (c client) stranger(ctx context.Context, path, answered string) error {
+	var theirs admin.Version
+	if path == versionPath || c.ask(ctx, http.MethodGet, versionPath, nil, &theirs) != nil || theirs.Version == "" {
+		return fmt.Errorf("%s (admin.listen of %s) answers %s: is it gslb?", c.address, c.file, answered)
+	}
+	return fmt.Errorf("the server on %s is gslb %s, which does not know %s; this is gslb %s: restart the server with it", c.address, theirs.Version, path, version)
+}
+
+const versionPath = "/v1/version"
 
 // request makes a request, with the token where there is one.
 func (c client) request(ctx context.Context, method, path string, query url.Values) (*http.Request, error) {

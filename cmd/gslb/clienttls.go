@@ -34,16 +34,16 @@ func findToken() (string, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", tokenFileVariable, err)
+		return "", fmt.Errorf("the token that $%s names: %w", tokenFileVariable, err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, tokenMax))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", tokenFileVariable, err)
+		return "", fmt.Errorf("the token that $%s names: %w", tokenFileVariable, err)
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	if line = strings.TrimSpace(line); line == "" {
-		return "", fmt.Errorf("%s: the first line of %s is empty", tokenFileVariable, name)
+		return "", fmt.Errorf("the token that $%s names: the first line of %s is empty", tokenFileVariable, name)
 	}
 	return line, nil
 }

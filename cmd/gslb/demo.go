@@ -23,7 +23,7 @@ func newDemo() *cobra.Command {
 		Long: `Start three small datacenters, a CDN site inside a partner's network, the partner's BGP router, and a
 name server, all on loopback addresses; tell what to try; and show what changes, until Ctrl-C. Nothing
 else is needed, and nothing is left behind.`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if folder != "" {
 				return attendDemo(c, folder)

@@ -19,7 +19,7 @@ func newStatusDrain(o *options) *cobra.Command {
 forget it, how many clients have gone elsewhere, and what its own endpoints say that they carry.
 
 Exit code 1 when the place is not drained for all its services; with --safe, when it is not safe to switch it off.
-That it is, only its endpoints say: by a push check whose reports have a load of 0.`,
+That it is, only its endpoints say: by checks that tell a load of 0.`,
 		Example: "  gslb status drain msk-2\n  until gslb status drain msk-2 --safe; do sleep 10; done",
 		Args:    one("place"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -111,7 +111,7 @@ func clientWords(c admin.Clients) string {
 
 func (s sheet) loadWords(l admin.MeasuredLoad) string {
 	if l.Measured == 0 {
-		return "not measured: no push check reports one"
+		return "not measured: no check of it tells one (load of http, https, exec and push checks)"
 	}
 	newest := time.Time{}
 	for _, r := range l.Reports {

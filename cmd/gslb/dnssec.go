@@ -29,7 +29,7 @@ old key then goes when nobody can have it in mind any more.
 
 All this is in the folder of keys. Copy it to the other servers of the zone at once, after each step: a
 rollover leaves them the time of dnssec.propagation for that.`,
-		Args: cobra.RangeArgs(1, 3),
+		Args: zoneAndDeed,
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := openDNSSEC(o.file, args[0], c.ErrOrStderr())
 			if err != nil {
@@ -48,6 +48,14 @@ rollover leaves them the time of dnssec.propagation for that.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// zoneAndDeed asks for a zone, and for no more words than a rollover has.
+func zoneAndDeed(c *cobra.Command, args []string) error {
+	if len(args) > 3 {
+		return fmt.Errorf("%q is too much: gslb dnssec ZONE rollover csk|ksk|zsk", args[3])
+	}
+	return one("zone")(c, args[:min(len(args), 1)])
 }
 
 // dnssec is one call of the command.
@@ -72,7 +80,10 @@ func openDNSSEC(file, name string, complaints io.Writer) (dnssec, error) {
 		}
 		names = append(names, strings.TrimSuffix(source.Zone.Origin().String(), "."))
 	}
-	return dnssec{}, usageError{unknown("signed zone", name, names)}
+	if _, there := policy.Zone(origin); there {
+		return dnssec{}, fmt.Errorf("zone %s is not signed: zones.%s.dnssec.keys, the folder of its keys, would sign it", name, name)
+	}
+	return dnssec{}, unknown("signed zone", name, names)
 }
 
 // keyView is a key, as the operator sees it.

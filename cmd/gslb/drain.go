@@ -68,6 +68,9 @@ func (d *drain) run(c *cobra.Command) error {
 		d.Force = d.Reason
 	}
 	cfg, problems := config.Load(*d.file)
+	if err := unread(*d.file, problems); err != nil {
+		return err
+	}
 	if err := known(cfg, d.Target, d.Service); err != nil {
 		return errors.Join(mistakes(problems).Err(), err)
 	}

@@ -20,7 +20,7 @@ func newEvents(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "events",
 		Short: "Tell what happened: withdrawals, drains, reloads",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			if since != 0 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,13 +31,13 @@ func followUp(c *cobra.Command, file, change string) error {
 		return later(c, change, err)
 	}
 	for deadline := time.Now().Add(followTime); ; pause(c.Context(), followStep) {
-		outcome, err := server.reload(c.Context())
+		outcome, err := server.takeUp(c.Context())
 		cfg, _ := config.Load(file)
 		switch {
 		case errors.Is(err, errNotRunning):
 			return later(c, change, err)
 		case err != nil:
-			return err
+			return fmt.Errorf("the server takes it up by itself, but did not say whether it is in force: %w", err)
 		case outcome.Hash == cfg.Hash():
 			fmt.Fprintf(c.OutOrStdout(), "in force on this server only: %s (config %d:%s)\n", change, outcome.Number, outcome.Hash)
 			return nil
@@ -45,6 +47,21 @@ func followUp(c *cobra.Command, file, change string) error {
 			return notTaken(c, server, file)
 		}
 	}
+}
+
+// takeUp has the server read its configuration again. Whom it does not take that from is told what is in force: the
+// server looks at its files by itself.
+func (c client) takeUp(ctx context.Context) (admin.Reload, error) {
+	outcome, err := c.reload(ctx)
+	if no := (*refusal)(nil); !errors.As(err, &no) || no.code != http.StatusForbidden {
+		return outcome, err
+	}
+	s, err := get[admin.Status](ctx, c, "/v1/status", url.Values{"limit": {"1"}})
+	outcome = admin.Reload{Outcome: admin.Unchanged, Number: s.Config.Number, Hash: s.Config.Hash}
+	if r := s.Config.Refused; r != nil {
+		outcome.Outcome, outcome.Problems = admin.Refused, r.Problems
+	}
+	return outcome, err
 }
 
 // pause waits, at most until ctx ends: whoever asks next is told of that.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -40,6 +41,16 @@ func loadGood(file string, complaints io.Writer) (*config.Config, *steer.Policy,
 		return nil, nil, errTold
 	}
 	return cfg, policy, nil
+}
+
+// unread says why the configuration's file itself cannot be read; nil: it could.
+func unread(file string, problems config.Problems) error {
+	for _, p := range problems {
+		if p.Pos == (config.Pos{File: file}) && p.Path == "" {
+			return errors.New(p.String())
+		}
+	}
+	return nil
 }
 
 // texts are the lines of problems.

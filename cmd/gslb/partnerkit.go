@@ -81,9 +81,5 @@ func unknownPartner(cfg *config.Config, name string) error {
 	for _, p := range cfg.Partners {
 		known = append(known, p.Name)
 	}
-	near := config.Suggest(name, known)
-	if near != "" {
-		return fmt.Errorf("partner %q: not in %s (did you mean %s?)", name, cfg.File, near)
-	}
-	return fmt.Errorf("partner %q: not in %s", name, cfg.File)
+	return unknown("partner", name, known)
 }

@@ -22,7 +22,7 @@ func newPartners(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "partners",
 		Short: "Show the partners' BGP sessions and what they bring",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, err := askPartners(c, o.file)
 			if err != nil {

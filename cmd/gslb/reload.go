@@ -12,7 +12,7 @@ func newReload(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Have the running server read its configuration again, and wait for the outcome",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			server, err := findServer(o.file)
 			if err != nil {

@@ -9,8 +9,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"gslb/config"
 )
 
 // Exit codes: what scripts go by.
@@ -30,25 +28,26 @@ var errTold = errors.New("told")
 // errMoves ends a command with exitMoves after everything was said already.
 var errMoves = errors.New("moves")
 
-// usageError is a mistake in how the command was called.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // execute runs one command line and gives its exit code.
 func execute(ctx context.Context, args []string, to streams) int {
-	root := newRoot()
+	var o options
+	root := newRoot(&o)
+	out := &outlet{to: to.out}
 	root.SetArgs(args)
-	root.SetOut(to.out)
+	root.SetOut(out)
 	root.SetErr(to.err)
 	understood := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
 	called, err := root.ExecuteContextC(ctx)
 	var usage usageError
+	if err == nil && out.failed != nil {
+		err = fmt.Errorf("not all was printed: %w", out.failed)
+	}
 	switch {
 	case err == nil:
 		return exitFine
 	case errors.Is(err, errTold):
+		advise(to.err, o.whereabouts(called))
 		return exitBad
 	case errors.Is(err, errMoves):
 		return exitMoves
@@ -57,49 +56,51 @@ func execute(ctx context.Context, args []string, to streams) int {
 		return exitUsage
 	}
 	fmt.Fprintln(to.err, err)
+	advise(to.err, cmp.Or(o.whereabouts(called), remedy(err)))
 	return exitBad
 }
 
-// one asks for exactly one argument.
-func one(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return fmt.Errorf("which %s?", what)
-		case 1:
-			return nil
-		}
-		return fmt.Errorf("one %s at a time, not %d", what, len(args))
+// advise writes what to do next, on a line of its own.
+func advise(w io.Writer, words string) {
+	if words != "" {
+		fmt.Fprintln(w, "  "+words)
 	}
 }
 
-// noCommand says that a word is none of the commands.
-func noCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// outlet is where the output goes. It remembers that not all of it got there.
+type outlet struct {
+	to     io.Writer
+	failed error
+}
+
+func (o *outlet) Write(text []byte) (int, error) {
+	n, err := o.to.Write(text)
+	if err != nil {
+		o.failed = err
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
-	if near := config.Suggest(args[0], names); near != "" {
-		return fmt.Errorf("there is no command %q (did you mean %s?)", args[0], near)
-	}
-	return fmt.Errorf("there is no command %q", args[0])
+	return n, err
 }
 
 // options are the flags that every command has.
 type options struct{ file string }
 
-const defaultFile = "/etc/gslb/gslb.yaml"
+// Where the configuration is, when no flag says so.
+const (
+	configVariable = "GSLB_CONFIG"
+	defaultFile    = "/etc/gslb/gslb.yaml"
+)
 
-func newRoot() *cobra.Command {
-	var o options
+func newRoot(o *options) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gslb",
 		Short:         "A global DNS traffic manager: an authoritative server that decides which site each client gets",
+		Long: `A global DNS traffic manager: an authoritative server that decides which site each client gets.
+
+Commands that ask the running server find it by admin.listen of the configuration; where that takes a token, they show the
+one in $GSLB_TOKEN, or in the file that $GSLB_TOKEN_FILE names.
+
+Exit codes: 0 all is well; 1 the configuration, the answer or the server is not, as the standard error tells; 2 the command
+was not understood; 3 gslb diff found clients that would move.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,
@@ -111,13 +112,16 @@ func newRoot() *cobra.Command {
 			return usagef("no command given")
 		},
 	}
-	root.PersistentFlags().StringVarP(&o.file, "config", "c", cmp.Or(os.Getenv("GSLB_CONFIG"), defaultFile),
+	root.PersistentFlags().StringVarP(&o.file, "config", "c", cmp.Or(os.Getenv(configVariable), defaultFile),
 		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
 	root.AddCommand(
-		newServe(&o), newCheck(&o), newExplain(&o), newStatus(&o), newEvents(&o), newDiff(), newSimulate(),
-		newPartners(&o), newRoutes(&o), newPartnerKit(&o), newDNSSEC(&o),
-		newDrain(&o), newUndrain(&o), newReload(&o), newTop(&o), newSchema(), newMan(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
+		newServe(o), newCheck(o), newExplain(o), newStatus(o), newEvents(o), newDiff(), newSimulate(),
+		newPartners(o), newRoutes(o), newPartnerKit(o), newDNSSEC(o),
+		newDrain(o), newUndrain(o), newReload(o), newTop(o), newSchema(), newMan(), newVersion(), newDemo(), newSpeaker(), newAnnouncer(),
 	)
-	offer(&o, root)
+	root.SetFlagErrorFunc(badFlag)
+	root.SetHelpCommand(newHelp())
+	askShell(root)
+	offer(o, root)
 	return root
 }

@@ -36,7 +36,7 @@ A route wins (wins), is behind the winners (spare), is a shadow partner's (shado
 		Example: `  gslb routes 203.0.113.7
   gslb routes --partner sibtel --refused
   gslb routes --json --limit 0 | jq -r 'select(.sites|length == 1).prefix'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneAtMost("prefix or address"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := q.narrow(args); err != nil {
 				return err

@@ -10,7 +10,7 @@ func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := c.OutOrStdout().Write(config.Schema())
 			return err

@@ -21,6 +21,9 @@ var errNoScreen = errors.New("not a terminal")
 
 // openScreen takes the terminal over: keys come one by one, and are not shown.
 func openScreen(in io.Reader, out io.Writer) (*screen, error) {
+	if o, ok := out.(*outlet); ok {
+		out = o.to
+	}
 	from, ok1 := in.(*os.File)
 	to, ok2 := out.(*os.File)
 	if !ok1 || !ok2 {

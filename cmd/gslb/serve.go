@@ -23,7 +23,7 @@ func newServe(o *options) *cobra.Command {
 
 The configuration is read again when one of its files changes, on SIGHUP and on "gslb reload". One
 that has problems changes nothing. The DNS sockets open when every check has had its first result.`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, _ := config.Load(o.file) // what is wrong with it is told by serve
 			log, err := newLog(c.ErrOrStderr(), cmp.Or(format, cfg.Server.Log.Format, "text"), cmp.Or(level, cfg.Server.Log.Level, "info"))

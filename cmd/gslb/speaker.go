@@ -15,7 +15,7 @@ func newSpeaker() *cobra.Command {
 	return &cobra.Command{
 		Use:    speakerVerb,
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   none,
 		RunE:   func(c *cobra.Command, _ []string) error { return speaker.Run(c.Context(), os.Stdin, os.Stdout) },
 	}
 }

@@ -20,7 +20,7 @@ func newStatus(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show how the running server and every service stand",
-		Args:  cobra.NoArgs,
+		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			server, err := findServer(o.file)
 			if err != nil {

@@ -27,7 +27,7 @@ func newTop(o *options) *cobra.Command {
 		Long: `Watch the running server in a terminal. q ends it.
 
 Where the output is no terminal, or with --once, it looks twice, prints one screen and ends.`,
-		Args: cobra.NoArgs,
+		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if interval < topLeast {
 				return usagef("--interval %s: at least %s", interval, topLeast)

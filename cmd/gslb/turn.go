@@ -187,8 +187,18 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 
 // located tells an error with the place in the files that asks for what cannot be had.
 func located(cfg *config.Config, path string, err error) error {
-	return errors.New(config.Problem{Pos: cfg.At(path), Path: path, Message: err.Error()}.String())
+	return &misplaced{config.Problem{Pos: cfg.At(path), Path: path, Message: err.Error()}, err}
 }
+
+// misplaced is an error with the place in the files that asks for what cannot be had.
+type misplaced struct {
+	problem config.Problem
+	cause   error
+}
+
+func (e *misplaced) Error() string { return e.problem.String() }
+
+func (e *misplaced) Unwrap() error { return e.cause }
 
 // keep stays with what is in force, since the files hold the same. That also ends an earlier refusal.
 func (d *daemon) keep(why cause) admin.Reload {

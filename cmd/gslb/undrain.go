@@ -19,6 +19,9 @@ func newUndrain(o *options) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			place := args[0]
 			cfg, problems := config.Load(o.file)
+			if err := unread(o.file, problems); err != nil {
+				return err
+			}
 			if !drained(cfg, place, service) {
 				if err := known(cfg, place, service); err != nil {
 					return errors.Join(mistakes(problems).Err(), err)

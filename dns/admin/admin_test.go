@@ -201,7 +201,8 @@ func TestBadRequestsAreToldInWords(t *testing.T) {
 		"/v1/explain?name=a..b": {400, `name "a..b": not a domain name`},
 		"/v1/explain?name=www.ok.test&client=moscow": {400, `client "moscow": not an address such as 203.0.113.7, nor a network such as 203.0.113.0/24`},
 		"/v1/explain?name=www.ok.test&type=MX":       {400, `type "MX": services give A and AAAA`},
-		"/v1/explain?name=www.other.test":            {404, "www.other.test lies in no zone of this server"},
+		"/v1/status?place=mks":                       {404, `place "mks": not in the configuration (did you mean msk?)`},
+		"/v1/explain?name=www.other.test":            {404, "www.other.test lies in no zone of this server: it has ok.test"},
 		"/v1/drain":                                  {400, "place: not given"},
 		"/v1/events?since=yesterday":                 {400, `since "yesterday": not a span such as 1h, nor a time such as 2026-12-24T06:00:00Z`},
 		"/v1/events?limit=0":                         {400, `limit "0": not a number from 1 to 10000`},
@@ -262,7 +263,6 @@ func TestEventsOfAService(t *testing.T) {
 		"service=bare":           "msk drained, msk drained for bare, an endpoint of bare, bare is answered by all",
 		"service=www&place=nsk":  "nsk drained",
 		"service=bare&place=nsk": "",
-		"service=none":           "",
 	} {
 		_, body := w.get("/v1/events?" + query)
 		var texts []string
@@ -272,6 +272,9 @@ func TestEventsOfAService(t *testing.T) {
 		if got := strings.Join(texts, ", "); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
+	}
+	if code, body := w.get("/v1/events?service=wwww"); code != http.StatusNotFound || !strings.Contains(body, "did you mean www?") {
+		t.Errorf("of a service that is none, and that no event names: %d %s", code, body)
 	}
 }
 

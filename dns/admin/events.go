@@ -57,6 +57,10 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 			events = append(events, Event(e))
 		}
 	}
+	if stranger := stranger(h.Snapshot(), f.service, f.place); len(events) == 0 && stranger != "" { // those of the past may be known
+		refuse(w, http.StatusNotFound, "%s", stranger)
+		return
+	}
 	slices.Reverse(events)
 	write(w, http.StatusOK, events)
 }

@@ -65,7 +65,7 @@ func Explain(s *steer.Snapshot, q Question, now time.Time) (Explanation, error) 
 		Name: p.name, Client: s.Client(asker, p.subnet), Only: p.only, Now: now, Seed: rand.Uint64(),
 	})
 	if !ours {
-		return Explanation{}, &NotOurs{e.Name}
+		return Explanation{}, &NotOurs{e.Name, someZones(s.Policy())}
 	}
 	e.Lines = lines
 	for _, l := range lines {
@@ -74,15 +74,37 @@ func Explain(s *steer.Snapshot, q Question, now time.Time) (Explanation, error) 
 	return e, nil
 }
 
+// someZones are the first few zones, and how many more there are.
+func someZones(p *steer.Policy) []string {
+	const few = 5
+	var names []string
+	for i, z := range p.Zones() {
+		if i == few {
+			return append(names, fmt.Sprintf("and %d more", len(p.Zones())-few))
+		}
+		names = append(names, strings.TrimSuffix(z.Origin().String(), "."))
+	}
+	return names
+}
+
 // BadQuestion says what cannot be understood in a question.
 type BadQuestion struct{ Message string }
 
 func (e *BadQuestion) Error() string { return e.Message }
 
 // NotOurs says that a name lies in no zone of this server.
-type NotOurs struct{ Name string }
+type NotOurs struct {
+	Name  string
+	Zones []string // that are, the first few
+}
 
-func (e *NotOurs) Error() string { return e.Name + " lies in no zone of this server" }
+func (e *NotOurs) Error() string {
+	words := e.Name + " lies in no zone of this server"
+	if len(e.Zones) == 0 {
+		return words + ": it has none"
+	}
+	return words + ": it has " + strings.Join(e.Zones, ", ")
+}
 
 // parseClient reads a client as the client subnet that a resolver would send for it: an address is
 // its own network. Bits behind the length are cut off, as dig does.

@@ -56,6 +56,10 @@ func (g *gate) pass(w http.ResponseWriter, r *http.Request, tokens []config.Admi
 	case !known:
 		g.failed(r)
 		w.Header().Set("WWW-Authenticate", `Bearer realm="gslb"`)
+		if r.Header.Get("Authorization") != "" {
+			refuse(w, http.StatusUnauthorized, "the token that was shown is none of admin.tokens: it is misspelt, or was taken out")
+			return
+		}
 		refuse(w, http.StatusUnauthorized, "this takes a token of admin.tokens, as Authorization: Bearer TOKEN; for the commands of gslb in GSLB_TOKEN or a file that GSLB_TOKEN_FILE names")
 		return
 	case !allows(token.Role, role):

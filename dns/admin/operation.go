@@ -75,7 +75,7 @@ func (h *handler) looks() []operation {
 	service, place := text("service", "Only of this service."), text("place", "Only of this place.")
 	return []operation{
 		{method: "GET", path: "/v1/status", role: RoleView, summary: "How the server stands, and its services, page by page.", params: paged(service, place),
-			gives: shape[Status](), refusals: []int{400}, serve: h.status},
+			gives: shape[Status](), refusals: []int{400, 404}, serve: h.status},
 		{method: "GET", path: "/v1/services", role: RoleView, summary: "Services with their places and what each is given, page by page.",
 			params: paged(text("match", "Only services with this text in their name, or in one of the names that lead to them."), place, text("standing", "Only services that have a place of this standing; or unserved: those that all_down answers for.")),
 			gives:  shape[Services](), refusals: []int{400}, serve: h.services},
@@ -105,7 +105,7 @@ func (h *handler) histories() []operation {
 	return []operation{
 		{method: "GET", path: "/v1/events", role: RoleView, summary: "What happened: the newest events of the journal, oldest first.",
 			params: append(of[:len(of):len(of)], text("since", "A time, or a span before now such as 1h."), param{name: "limit", about: "At most so many.", kind: "integer"}),
-			gives:  shape[[]Event](), refusals: []int{400, 500}, serve: h.events},
+			gives:  shape[[]Event](), refusals: []int{400, 404, 500}, serve: h.events},
 		{method: "GET", path: "/v1/events/stream", role: RoleView, summary: "What happens, as it does: server-sent events, each with an Event as its data. Last-Event-ID goes on from there.",
 			params: append(of[:len(of):len(of)], text("last", "Go on from this ID, as Last-Event-ID does.")), media: "text/event-stream", refusals: []int{400, 503}, serve: h.stream},
 	}

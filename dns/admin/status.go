@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"time"
 
 	"gslb/bgp"
@@ -107,6 +108,10 @@ func (h *handler) status(w http.ResponseWriter, r *http.Request) {
 		Brake: s.Brake(), Totals: h.totals(s, now), Services: []steer.ServiceView{},
 	}
 	service, place := r.FormValue("service"), r.FormValue("place")
+	if stranger := stranger(s, service, place); stranger != "" {
+		refuse(w, http.StatusNotFound, "%s", stranger)
+		return
+	}
 	rows, from := 0, r.FormValue("from")
 	for i, svc := range s.Policy().Services() {
 		if from != "" && svc.Name() != from || service != "" && svc.Name() != service || place != "" && !svc.At(place) {
@@ -128,6 +133,22 @@ func (h *handler) status(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, http.StatusOK, v)
+}
+
+// stranger says that the configuration has no such service or place; "" where it has, or none is named.
+func stranger(s *steer.Snapshot, service, place string) string {
+	if place != "" && !slices.Contains(s.Policy().PlaceNames(), place) {
+		return unknownPlace(s, place)
+	}
+	if service == "" {
+		return ""
+	}
+	for _, svc := range s.Policy().Services() {
+		if svc.Name() == service {
+			return ""
+		}
+	}
+	return unknownService(s.Policy(), service)
 }
 
 func (h *handler) totals(s *steer.Snapshot, now time.Time) Totals {
