@@ -126,6 +126,7 @@ type Check struct {
 	BodyRegex    string // an expression that must match in it
 	Redirects    int    // that are followed
 	KeepAlive    bool   // the connection is kept for the next probe
+	Load         string // an expression whose group is the load, in the body; empty: it is not told
 
 	// tcp
 	Send, Expect, ExpectRegex string

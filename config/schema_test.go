@@ -53,7 +53,7 @@ var beyondSchema = map[string]string{
 		partner-network-length accept-lengths accept-lengths-large community-large drain-until-month`,
 	"what an address or network means": `listen-mapped partner-host-bits partner-network-mapped rule-networks service-address-mapped
 		service-address-any service-address-forms`,
-	"what an expression means":            "check-regex",
+	"what an expression means":            "check-regex check-load",
 	"keys that the probe keeps to itself": "check-header-host",
 	"one name in two spellings":           "zone-twice zone-service-twice",
 	"the files on this machine": `zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none tsig-algorithm tsig-twice

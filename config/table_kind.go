@@ -26,7 +26,7 @@ func kindFields() []field[Check] {
 			host("Authority of the call, and server name for TLS. Default: the address."),
 			key("tls", "Ask inside TLS.", boolean(), func(c *Check) *bool { return &c.InTLS }).or("false"),
 		}, trustFields()...)...),
-		kind(CheckExec, "A command with the exit codes of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown.", commandFields()...),
+		kind(CheckExec, "A command with the exit codes of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown. Of performance data behind a bar, load=NUMBER is what the endpoint carries: a drain shows it.", commandFields()...),
 		kind(CheckICMP, "An ICMP echo request."),
 		kind(CheckFile, "A state that somebody writes to a file: up or down, and in the same line a reason.",
 			key("path", "The file, in which {address} is filled in.", filePath("the path of a file"), func(c *Check) *string { return &c.StateFile }).required(),
@@ -52,6 +52,8 @@ func requestFields(ownPort string) []field[Check] {
 			number[int](0, 10), func(c *Check) *int { return &c.Redirects }).or("0"),
 		key("keepalive", "Whether the connection is kept for the next probe, for 10 minutes at most; then the answer is read to its end.",
 			boolean(), func(c *Check) *bool { return &c.KeepAlive }).or("false"),
+		key("load", "An expression (RE2) whose group is the number of what the endpoint carries, in the first 64 KB of the body, as \"Active connections: (\\\\d+)\": a drain shows it, and no verdict depends on it. Default: it is not told.",
+			measure(), func(c *Check) *string { return &c.Load }),
 	}
 }
 
@@ -117,6 +119,20 @@ func hostName() form[string] {
 
 // someText is a text that is not empty.
 func someText() form[string] { return freeText("a text", `^[^\x00]+$`) }
+
+// measure is an expression with one group, which is a number.
+func measure() form[string] {
+	f := expression()
+	read := f.read
+	f.read = func(r *reader, n *node, to *string) {
+		if regex, err := regexp.Compile(n.text); err == nil && regex.NumSubexp() != 1 {
+			r.fault(n, "must have one group, which is the number, as \"load: ([0-9.]+)\"; it has %d", regex.NumSubexp())
+			return
+		}
+		read(r, n, to)
+	}
+	return f
+}
 
 // expression is a regular expression as Go's regexp reads it.
 func expression() form[string] {

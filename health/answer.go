@@ -27,6 +27,9 @@ type answer struct {
 	chunked  bool      // the body, and its last chunk has not been read
 	endless  bool      // the body, which ends with the connection
 	rest     int64     // bytes of a body that is neither
+
+	load    float64 // that the body tells
+	weighed bool    // it does
 }
 
 // answer gives a reader of the next answer of a channel, which is to be put back.

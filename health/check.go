@@ -124,6 +124,6 @@ type Result struct {
 	Took  time.Duration // from the start of the probe to its end
 	Ours  bool          // it failed for want of something on this machine, and tells nothing of the endpoint
 
-	Load   float64 // what the endpoint carries, where a report says so
+	Load   float64 // what the endpoint carries, where a report of a push check says so
 	Loaded bool    // one does
 }

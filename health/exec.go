@@ -17,7 +17,8 @@ import (
 const commandsMax = 32
 
 // Exec runs a command with the exit codes of a monitoring plugin: 0 is ok, 1 a warning, 2 critical, 3
-// unknown. What it says in its first line is the cause of a failure.
+// unknown. What it says in its first line is the cause of a failure, and the value of the label load
+// among its performance data the load.
 type Exec struct {
 	Command List   // the program and its arguments, in which {address} and {port} are filled in
 	Port    uint16 // that the command is told; 0: none
@@ -48,13 +49,13 @@ func (e Exec) ask(v *visit) error {
 	}
 	return v.apart(ctx, errand{e, v.at}, func() error {
 		defer func() { <-v.commands }()
-		return e.run(ctx, v.at)
+		return e.run(ctx, v.Outside, v.at)
 	})
 }
 
 // run runs the command in a process group of its own, and ends the group when ctx ends, or when the
 // command has and left others behind. There is no shell, and nothing of our environment but PATH.
-func (e Exec) run(ctx context.Context, at netip.Addr) error {
+func (e Exec) run(ctx context.Context, o *Outside, at netip.Addr) error {
 	words := e.words(at)
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Dir = "/"
@@ -82,6 +83,9 @@ func (e Exec) run(ctx context.Context, at netip.Addr) error {
 	case state.ExitCode() < 0:
 		return fault("command " + state.String()) // "signal: killed"
 	default:
+		if load, ok := performance(said.kept); ok {
+			o.weigh(e, at, load)
+		}
 		return e.judge(state.ExitCode(), said.text())
 	}
 }

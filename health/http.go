@@ -1,6 +1,7 @@
 package health
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -32,6 +33,7 @@ type HTTP struct {
 	Header    List      // fields that are added to the request, as "Name: value"
 	Redirects int       // that are followed, to the same address and host; 0: their status is judged
 	Keep      bool      // the connection for the next probe
+	Load      string    // an expression whose group is the load, in the first 64 KB of the body; empty: none is told
 }
 
 // String is the word of the config.
@@ -56,13 +58,14 @@ func (h HTTP) tell(add func(field, value string)) {
 	add("redirects", number(h.Redirects))
 	add("keepalive", truth(h.Keep))
 	h.Trust.tell(add)
+	add("load", h.Load)
 }
 
 // ask gets the page, and follows as many redirects as the check allows. All of them are asked of the
 // probed address: it is this endpoint that is judged, and not where it sends its visitors.
 func (h HTTP) ask(v *visit) error {
-	var e errand // whose connections are kept
-	if h.Keep {
+	var e errand // whose connections are kept, or whose load is told
+	if h.Keep || h.Load != "" {
 		e = errand{h, v.at}
 	}
 	for left := h.Redirects; ; left-- {
@@ -118,6 +121,9 @@ func (h *HTTP) exchange(v *visit, c *channel, e errand) (location string, err er
 	if _, err = c.stream.Write(request); err == nil {
 		location, err = h.judge(a)
 	}
+	if a.weighed {
+		v.weigh(e.kind, e.at, a.load)
+	}
 	if c.reused && a.left == headMax && broken(err) && v.over() == nil {
 		err = errStale
 	}
@@ -148,10 +154,26 @@ func (h *HTTP) judge(a *answer) (location string, err error) {
 	if !h.Status.Has(a.code) {
 		return "", fault("status " + strconv.Itoa(a.code))
 	}
+	if h.Load != "" {
+		return "", h.weigh(a)
+	}
 	if !h.Body.Wants() {
 		return "", nil
 	}
 	return "", bodyFault(h.Body.search(a, "body", true))
+}
+
+// weigh reads the load out of the body, and judges the text. The load alone makes no failure.
+func (h *HTTP) weigh(a *answer) error {
+	said, err := beginning(a)
+	a.load, a.weighed = loadIn(h.Load, said)
+	switch {
+	case !h.Body.Wants():
+		return nil
+	case err != nil:
+		return bodyFault(err)
+	}
+	return bodyFault(h.Body.search(bytes.NewReader(said), "body", true))
 }
 
 // redirects tells whether an answer of this code sends to its Location (RFC 9110, section 15.4).

@@ -20,7 +20,7 @@ type Outside struct {
 
 	commands chan struct{} // one for each that runs
 	mail     mail
-	loads    sync.Map // of Load by box: of endpoints that callers have made sure of, so that they are few
+	loads    sync.Map // of Load by errand: of targets, and of endpoints that callers have made sure of, so that they are few
 
 	answers sync.Pool // of *answer
 	kept    *kept
@@ -51,12 +51,7 @@ func (o *Outside) Retain(targets []Target) {
 	}
 	o.kept.retain(errands)
 	o.mail.retain(boxes)
-	o.loads.Range(func(b, _ any) bool {
-		if !boxes[b.(box)] {
-			o.loads.Delete(b)
-		}
-		return true
-	})
+	o.forgetLoads(targets)
 }
 
 // Probe is a [Prober]. Every probe asks anew, on a connection of its own unless the check has one kept; the check's

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/netip"
 	"sync"
-	"time"
 )
 
 // Push takes what an application, or a balancer from its traffic, reports of an endpoint. Each probe takes
@@ -40,24 +39,9 @@ func (p Push) ask(v *visit) error {
 // that is not probed by such a check is never read: callers make sure that it is.
 func (o *Outside) Report(check string, at netip.Addr, r Result) {
 	if r.Loaded {
-		o.loads.Store(box{check, at}, Load{r.Load, time.Now()})
+		o.weigh(Push{check}, at, r.Load)
 	}
 	o.mail.put(box{check, at}, Result{OK: r.OK, Cause: oneLine(r.Cause)})
-}
-
-// Load is how much an endpoint said that it carries, in whatever unit it counts by.
-type Load struct {
-	Value float64
-	At    time.Time // when it said so
-}
-
-// Load gives what was last reported of an endpoint; false when nothing was.
-func (o *Outside) Load(check string, at netip.Addr) (Load, bool) {
-	l, ok := o.loads.Load(box{check, at})
-	if !ok {
-		return Load{}, false
-	}
-	return l.(Load), true
 }
 
 // box is where the reports of an endpoint arrive.

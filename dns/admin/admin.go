@@ -50,8 +50,8 @@ type Deps struct {
 	Drain   func(context.Context, config.Drain) (Drained, error)              // writes its file, and waits until it is in force
 	Undrain func(ctx context.Context, place, service string) (Drained, error) // removes its file, and waits until that is in force
 
-	Begun func() map[steer.DrainKey]time.Time                         // since when drains hold
-	Load  func(check string, endpoint netip.Addr) (health.Load, bool) // that was reported last
+	Begun func() map[steer.DrainKey]time.Time     // since when drains hold
+	Load  func(health.Target) (health.Load, bool) // that was told last
 
 	History  func(health.Key) health.History
 	Gaps     func() health.Gaps

@@ -106,7 +106,7 @@ func newWorld(t testing.TB) *world {
 		Appended:  func() <-chan struct{} { return nil },
 		History:   board.History,
 		Begun:     func() map[steer.DrainKey]time.Time { return map[steer.DrainKey]time.Time{{Place: "nsk"}: now} },
-		Load:      func(string, netip.Addr) (health.Load, bool) { return health.Load{}, false },
+		Load:      func(health.Target) (health.Load, bool) { return health.Load{}, false },
 		Lag:       func() (s spread.Sum) { return s },
 		InFlight:  func() int { return 2 },
 		Probes:    func() map[health.Ending]spread.Sum { return map[health.Ending]spread.Sum{{Kind: "tcp", OK: true}: {}} },

@@ -61,7 +61,7 @@ type Point struct {
 	Left float64   `json:"left"` // of 1
 }
 
-// MeasuredLoad is what the place's endpoints say that they carry, by push reports.
+// MeasuredLoad is what the place's endpoints say that they carry, by their checks.
 type MeasuredLoad struct {
 	Endpoints int            `json:"endpoints"` // of the place
 	Measured  int            `json:"measured"`  // of them, those that said so lately
@@ -78,7 +78,7 @@ type ReportedLoad struct {
 	Stale    bool      `json:"stale,omitempty"` // too long ago to count
 }
 
-// loadFresh is how old a report of a load may be to count.
+// loadFresh is how old a load may be to count, if the check does not ask more rarely.
 const loadFresh = 2 * time.Minute
 
 func (h *handler) departure(w http.ResponseWriter, r *http.Request) {
@@ -165,11 +165,11 @@ func (h *handler) loadOf(p *steer.Policy, place string, now time.Time) MeasuredL
 		all.Endpoints++
 		measured := false
 		for _, t := range e.Targets {
-			l, ok := h.Load(t.Name, t.Address)
+			l, ok := h.Load(t)
 			if !ok {
 				continue
 			}
-			stale := now.Sub(l.At) > loadFresh
+			stale := now.Sub(l.At) > max(loadFresh, 2*t.Check.Interval)
 			measured = measured || !stale
 			if key := (said{t.Name, t.Address}); !told[key] { // one of the place as a whole stands for all of its endpoints
 				told[key] = true
@@ -195,7 +195,7 @@ func (d *Departure) verdict(now time.Time) (safe bool, because string) {
 	case d.Given > 0:
 		return false, fmt.Sprintf("%d answers gave it since it is drained: nobody else serves", d.Given)
 	case l.Endpoints == 0 || l.Measured == 0:
-		return false, "its load is not measured: have a push check report load"
+		return false, "its load is not measured: have its check tell it (load)"
 	case l.Measured < l.Endpoints:
 		return false, fmt.Sprintf("only %d of its %d endpoints have reported their load of late", l.Measured, l.Endpoints)
 	case l.Total > 0:

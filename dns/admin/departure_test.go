@@ -46,7 +46,7 @@ func newLeaving(t *testing.T) *leaving {
 	l.server.Since = time.Now().Add(-time.Hour)
 	l.deps.Counts = l.responder.Counts
 	l.deps.Snapshot = func() *steer.Snapshot { return l.latest }
-	l.deps.Load = func(_ string, a netip.Addr) (health.Load, bool) { load, ok := l.loads[a]; return load, ok }
+	l.deps.Load = func(t health.Target) (health.Load, bool) { load, ok := l.loads[t.Address]; return load, ok }
 	l.deps.Begun = func() map[steer.DrainKey]time.Time { return l.begun }
 	l.configure("")
 	return l

@@ -154,7 +154,7 @@ func (c *compiler) page(ch config.Check) health.Kind {
 	}
 	h := health.HTTP{
 		TLS: ch.Kind == config.CheckHTTPS, Port: ch.Port, Method: ch.Method, Path: ch.Path, Host: ch.Host,
-		Body: health.Text{Plain: ch.Body, Regex: ch.BodyRegex}, Status: status, Redirects: ch.Redirects, Keep: ch.KeepAlive,
+		Body: health.Text{Plain: ch.Body, Regex: ch.BodyRegex}, Status: status, Redirects: ch.Redirects, Keep: ch.KeepAlive, Load: ch.Load,
 	}
 	if h.TLS {
 		h.Trust = trust(ch.TLS)
