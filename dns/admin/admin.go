@@ -68,8 +68,13 @@ type Deps struct {
 func New(d Deps) http.Handler {
 	h := &handler{Deps: d, gate: &gate{tokens: d.Tokens, log: d.Log}}
 	mux := http.NewServeMux()
+	small := &squeezers{}
 	for _, o := range h.operations() {
-		mux.HandleFunc(o.method+" "+o.path, h.gate.guarded(o.role, o.serve))
+		serve := o.serve
+		if o.gives != nil {
+			serve = small.squeezed(serve)
+		}
+		mux.HandleFunc(o.method+" "+o.path, h.gate.guarded(o.role, serve))
 	}
 	files := page.Handler() // open to whoever reaches the door: there is no data in them
 	mux.Handle("GET /{$}", files)

@@ -116,7 +116,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
 	content, etag := f.plain, f.etag
-	if takesGzip(r.Header.Get("Accept-Encoding")) {
+	if TakesGzip(r) {
 		content, etag = f.small(), strings.TrimSuffix(f.etag, `"`)+`-gz"`
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -125,9 +125,10 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content)) // it knows If-None-Match, HEAD and ranges
 }
 
-// takesGzip reads Accept-Encoding (RFC 9110, section 12.5.3) as far as what browsers and tools send.
-func takesGzip(accept string) bool {
-	for coding := range strings.SplitSeq(accept, ",") {
+// TakesGzip tells whether who asks takes an answer that is compressed with gzip: it reads Accept-Encoding (RFC 9110,
+// section 12.5.3) as far as what browsers and tools send.
+func TakesGzip(r *http.Request) bool {
+	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(coding), ";")
 		if strings.TrimSpace(name) == "gzip" {
 			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(weight), "q="), "0.") != "" || weight == ""

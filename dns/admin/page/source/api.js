@@ -11,6 +11,8 @@ export class Failure extends Error {
 const tokenKey = "gslb-token"; // in the storage of this tab, which forgets it when it is closed
 const patience = 10_000; // milliseconds that an answer may take
 const pagesMost = 50; // of a list that comes page by page
+const pageMost = 1000; // rows of a page: as many as the server gives at once
+const seenFirst = 40; // rows of a first page that is waited for: more than a screen shows
 
 // createAPI makes the one door to the server. wantToken is called when the server wants a token that it was not given.
 export function createAPI(wantToken) {
@@ -49,14 +51,17 @@ export function createAPI(wantToken) {
     return response.status === 204 ? null : response.json();
   }
 
-  // all gets every page of a list, whose rows stand under a key, and gives the first page with all the rows.
-  async function all(path, key) {
-    const whole = await ask("GET", path);
+  // all gets every page of a list, whose rows stand under a key, and gives the first page with all the rows. When somebody
+  // waits to see it, the first page is a short one, which show is given before the others are asked for.
+  async function all(path, key, show) {
+    const more = (words) => path + (path.includes("?") ? "&" : "?") + words;
+    const whole = await ask("GET", show ? more("limit=" + seenFirst) : more("limit=" + pageMost));
+    if (show && whole.next) show({ ...whole, part: true });
     let next = whole.next;
     for (let page = 1; next && page < pagesMost; page++) {
-      const more = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}from=${encodeURIComponent(next)}`);
-      whole[key] = whole[key].concat(more[key]);
-      next = more.next;
+      const rest = await ask("GET", more(`limit=${pageMost}&from=${encodeURIComponent(next)}`));
+      whole[key] = whole[key].concat(rest[key]);
+      next = rest.next;
     }
     return { ...whole, next };
   }

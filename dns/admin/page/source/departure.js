@@ -35,9 +35,9 @@ function clientsOf({ had, moved, share }) {
 }
 
 function loadOf({ endpoints, measured, total, reports }, now) {
-  if (measured === 0) return "not measured: no push check reports one";
+  if (measured === 0) return "not measured: no check of it tells one";
   const newest = reports.map((r) => r.at).sort().at(-1);
-  return `${total} measured, by reports of ${measured} of ${many(endpoints, "endpoint")}, the newest ${since(newest, now)} ago`;
+  return `${total} measured, told by ${measured} of ${many(endpoints, "endpoint")}, the newest ${since(newest, now)} ago`;
 }
 
 // Forecast draws the line of the model, dashed since nobody measured it, and where it is now.

@@ -1,5 +1,5 @@
 // What the page knows of the server and keeps up to date, whichever view is open.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 const pulse = 2000; // milliseconds from one look at the server to the next
 const rest = 1000; // between two loads, when something happened during the first
@@ -149,9 +149,12 @@ export function useLive(live) {
 }
 
 // useLoad keeps what load gives up to date: from time to time, after events, and when the key changes, which names what
-// is loaded. It gives the last { data, failure }; data stays while a later load fails.
+// is loaded. It gives the last { data, failure }; data stays while a later load fails. The first time load is given show,
+// by which it may have a part seen before the rest is there.
 export function useLoad(live, load, key, every) {
   const [loaded, setLoaded] = useState({ key: null, data: null, failure: null });
+  const seen = useRef(null); // the key of what is shown
+  seen.current = loaded.key;
   const { flock } = useLive(live);
   const gate = useMemo(() => ({ busy: false, again: false, over: false }), [key]);
   useEffect(() => () => { gate.over = true; }, [gate]);
@@ -162,7 +165,8 @@ export function useLoad(live, load, key, every) {
       gate.busy = true;
       let now;
       try {
-        const data = await load();
+        const show = (part) => { if (!gate.over) setLoaded((before) => (before.key === key ? before : { key, data: part, failure: null })); };
+        const data = await load(seen.current === key ? undefined : show);
         now = () => ({ key, data, failure: null });
       } catch (failure) {
         now = (before) => ({ key, data: before.key === key ? before.data : null, failure });

@@ -35,13 +35,12 @@ export function Share({ of }) {
   return html`<span class="share"><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="of" width="100" height="8" /><rect width=${100 * of} height="8" /></svg>${percent(of)}</span>`;
 }
 
-const endpointsMost = 2000;
 
 // Place shows one place, and its endpoints for each service with their windows.
 export function Place({ live, part }) {
   const { places, failure } = useLive(live);
   const place = places?.places.find((p) => p.place === part);
-  const loaded = useLoad(live, () => live.api.all(`/v1/endpoints?place=${encodeURIComponent(part)}&limit=${endpointsMost}`, "endpoints"), "place " + part, 4000);
+  const loaded = useLoad(live, () => live.api.all(`/v1/endpoints?place=${encodeURIComponent(part)}`, "endpoints"), "place " + part, 4000);
   if (!places) return html`<${Title}>${part}<//><${Waiting} failure=${failure} />`;
   if (!place) return html`<${Title}>${part}<//><p>The configuration has no place of this name. <a href=${linkTo("places")}>All places</a></p>`;
   return html`<${Title}>${part}<//>

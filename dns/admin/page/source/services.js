@@ -7,13 +7,14 @@ import { count, grave, percent } from "./words.js";
 const every = 10_000; // milliseconds between two looks at all services; events shorten it
 
 // Services shows all services with how their places stand.
-export function Services({ live }) {
-  const { data, failure } = useLoad(live, () => live.api.all("/v1/services?limit=1000", "services"), "services", every);
+export function Services({ live, query }) {
+  const asIs = !query.get("q") && !query.get("sort"); // the first rows are those that are seen first
+  const { data, failure } = useLoad(live, (show) => live.api.all("/v1/services", "services", asIs ? show : undefined), "services", every);
   if (!data) return html`<${Title}>Services<//><${Waiting} failure=${failure} />`;
   return html`<${Title}>Services<//>
     <${Trouble} failure=${failure} />
-    ${data.next && html`<p class="trouble">There are more than the ${count(data.services.length)} that are shown.</p>`}
-    <${Table} label="services" columns=${columns} rows=${data.services} keyOf=${(s) => s.service} empty="no services in the configuration" />`;
+    ${data.next && !data.part && html`<p class="trouble">There are more than the ${count(data.services.length)} that are shown.</p>`}
+    <${Table} label="services" columns=${columns} rows=${data.services} all=${data.total} keyOf=${(s) => s.service} empty="no services in the configuration" />`;
 }
 
 // standingOf is the gravest thing about a service: that nobody serves it, or the worst standing of its places.

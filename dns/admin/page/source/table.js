@@ -9,15 +9,15 @@ const beyond = 10; // rows that are drawn above and below what can be seen
 
 // Table shows rows. A column is { title, cell, text, sort, class, width }: text is what the filter looks at, and what is
 // sorted by unless sort gives something else; the first column's cell holds the row's link. The table keeps its filter
-// and order in the keys of the address, which begin with its id.
-export function Table({ id = "", label, columns, rows, keyOf, empty = "nothing", filterable = true }) {
+// and order in the keys of the address, which begin with its id. Of all rows those that are given may be the first.
+export function Table({ id = "", label, columns, rows, all = rows.length, keyOf, empty = "nothing", filterable = true }) {
   const { query } = useRoute();
   const filter = query.get(id + "q") ?? "";
   const order = query.get(id + "sort") ?? "";
   const texts = useMemo(() => rows.map((row) => textOf(columns, row)), [rows]);
   const shown = useMemo(() => arrange(columns, rows, texts, filter, order), [rows, texts, filter, order]);
   return html`<div class="table">
-    ${filterable && html`<${Filter} label=${label} value=${filter} all=${rows.length} shown=${shown.length}
+    ${filterable && html`<${Filter} label=${label} value=${filter} all=${all} shown=${shown.length === rows.length ? all : shown.length}
       onChange=${(value) => setKeys({ [id + "q"]: value })} />`}
     <${Body} label=${label} columns=${columns} rows=${shown} keyOf=${keyOf} order=${order}
       onOrder=${(value) => setKeys({ [id + "sort"]: value })} />
