@@ -39,6 +39,7 @@ The drain is in force in less than a second, and outlives a restart. It is for t
 	c.Flags().DurationVar(&d.span, "for", 0, "end after this `span`, as 2h")
 	c.Flags().StringVar(&d.Reason, "reason", "", "why: shown with every answer's reasons")
 	c.Flags().StringVar(&d.By, "by", cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER")), "who drains")
+	c.Flags().Lookup("by").DefValue = "the user, also behind sudo" // pages that are made from this do not name who made them
 	c.Flags().BoolVar(&d.Hard, "hard", false, "do not give the place even when nobody else serves")
 	c.Flags().BoolVar(&d.print, "print", false, "print the text of the drain, and write nothing")
 	c.Flags().StringVar(&d.Force, "force", "", "drain also when a service is left without a serving place, or with fewer than its min_places; the `why` goes into the drain")

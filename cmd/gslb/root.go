@@ -92,8 +92,8 @@ const (
 
 func newRoot(o *options) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "gslb",
-		Short:         "A global DNS traffic manager: an authoritative server that decides which site each client gets",
+		Use:   "gslb",
+		Short: "A global DNS traffic manager: an authoritative server that decides which site each client gets",
 		Long: `A global DNS traffic manager: an authoritative server that decides which site each client gets.
 
 Commands that ask the running server find it by admin.listen of the configuration; where that takes a token, they show the
@@ -114,6 +114,7 @@ was not understood; 3 gslb diff found clients that would move.`,
 	}
 	root.PersistentFlags().StringVarP(&o.file, "config", "c", cmp.Or(os.Getenv(configVariable), defaultFile),
 		"configuration `file`; without the flag $GSLB_CONFIG, then "+defaultFile)
+	root.PersistentFlags().Lookup("config").DefValue = "" // it was said
 	root.AddCommand(
 		newServe(o), newCheck(o), newExplain(o), newStatus(o), newEvents(o), newDiff(), newSimulate(),
 		newPartners(o), newRoutes(o), newPartnerKit(o), newDNSSEC(o),
