@@ -80,6 +80,15 @@ func (c *Certificate) For(host string) bool {
 	return leaf != nil && leaf.VerifyHostname(host) == nil
 }
 
+// Span is from when until when the certificate is good.
+func (c *Certificate) Span() (from, until time.Time) {
+	leaf := c.current(time.Now()).Leaf
+	if leaf == nil {
+		return from, until
+	}
+	return leaf.NotBefore, leaf.NotAfter
+}
+
 func sameFile(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"iter"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -219,4 +220,15 @@ func (s *Server) secure(over Transport) *tls.Config {
 		config.DynamicRecordSizingDisabled = true // answers that go out together go out in one record, and by one call
 	}
 	return config
+}
+
+// Certificates gives what is shown to clients inside TLS, by transport.
+func (s *Server) Certificates() iter.Seq2[Transport, *Certificate] {
+	return func(yield func(Transport, *Certificate) bool) {
+		for over := range s.certificates {
+			if c := s.certificates[over].Load(); c != nil && !yield(Transport(over), c) {
+				return
+			}
+		}
+	}
 }

@@ -155,9 +155,28 @@ func (d *daemon) looks() admin.Deps {
 		InFlight: d.runner.InFlight,
 		Built:    d.publisher.Built,
 
-		Signed: d.signer.Counts,
-		Report: d.outside.Report,
+		Signed:   d.signer.Counts,
+		Outlooks: d.signer.Outlooks,
+		Shown:    d.certificates,
+		Report:   d.outside.Report,
 	}
+}
+
+// certificates tells how long the certificates are good that are shown to clients.
+func (d *daemon) certificates() map[string]admin.Lifetime {
+	shown := map[string]*dns.Certificate{}
+	for over, c := range d.server.Certificates() {
+		shown[over.String()] = c
+	}
+	if d.doorCertificate != nil {
+		shown["admin"] = d.doorCertificate
+	}
+	lives := make(map[string]admin.Lifetime, len(shown))
+	for door, c := range shown {
+		from, until := c.Span()
+		lives[door] = admin.Lifetime{From: from, Until: until}
+	}
+	return lives
 }
 
 // view is how the server stands, for the operator.

@@ -69,5 +69,10 @@ func rows() []row {
 			{title: "Events", metric: "events_total", by: "kind"},
 			{title: "Reloads refused", metric: "reload_failures_total"},
 		}},
+		{"What runs out", []view{
+			{title: "Signatures end", metric: "dnssec_signature_expiry_time_seconds", by: "zone", unit: "s", until: true},
+			{title: "Certificates end", metric: "certificate_expiry_time_seconds", by: "door", unit: "s", until: true},
+			{title: "Signatures made", metric: "dnssec_signatures_total", by: "why"},
+		}},
 	}
 }

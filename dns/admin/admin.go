@@ -60,9 +60,14 @@ type Deps struct {
 	InFlight func() int                          // probes that are under way
 	Built    func() steer.Built                  // the snapshots
 
-	Signed *sign.Counts                                             // signatures that were made
-	Report func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
+	Signed   *sign.Counts                                             // signatures that were made
+	Outlooks func() []sign.Outlook                                    // of signed zones
+	Shown    func() map[string]Lifetime                               // certificates, by whom they are shown: admin, tls, https or quic
+	Report   func(check string, endpoint netip.Addr, r health.Result) // what is said of an endpoint of a push check
 }
+
+// Lifetime is from when until when a certificate is good.
+type Lifetime struct{ From, Until time.Time }
 
 // New makes the handler. Without tokens whoever reaches it may look and operate, and this machine may drain.
 func New(d Deps) http.Handler {

@@ -91,8 +91,14 @@ func newWorld(t testing.TB) *world {
 		Buffers: func() map[netip.AddrPort]int {
 			return map[netip.AddrPort]int{netip.MustParseAddrPort("127.0.0.1:5353"): 425984}
 		},
-		Counts:   dns.NewResponder("", "").Counts,
-		Signed:   new(sign.Counts),
+		Counts: dns.NewResponder("", "").Counts,
+		Signed: new(sign.Counts),
+		Outlooks: func() []sign.Outlook {
+			return []sign.Outlook{{Zone: "\x02ok\x04test\x00", Expires: now.Add(time.Hour), Validity: 24 * time.Hour, Followed: true}}
+		},
+		Shown: func() map[string]admin.Lifetime {
+			return map[string]admin.Lifetime{"tls": {From: now, Until: now.Add(90 * time.Second)}}
+		},
 		Gaps:     func() health.Gaps { return health.Gaps{Gaps: 3, Discarded: 5, Hindered: 2} },
 		Happened: func() map[string]uint64 { return map[string]uint64{"drain": 3} },
 

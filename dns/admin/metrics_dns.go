@@ -7,6 +7,7 @@ type dnsFamilies struct {
 	queries, silent, answers, zones, limited Metric
 	steered, given, subnets, latency, buffer Metric
 	signed, traced, lost                     Metric
+	expiry, validity, followed               Metric
 }
 
 func (d definer) dns() dnsFamilies {
@@ -26,6 +27,9 @@ func (d definer) dns() dnsFamilies {
 		buffer:  d.gauge("dns_receive_buffer_bytes", "Receive buffer that the kernel gave to a UDP socket: the smallest of an address.", "address"),
 		signed: d.counter("dnssec_signatures_total", "Signatures that were made: when a zone was loaded, ahead of what a service may come to give, in the place of older ones, "+
 			"or since somebody asked for what nobody foresaw.", "why"),
+		expiry:   d.gauge("dnssec_signature_expiry_time_seconds", "When the first of the signatures of a zone ends, in seconds since 1970.", "zone"),
+		validity: d.gauge("dnssec_signature_validity_seconds", "For how long signatures of a zone are made; a quarter of it is left when they are made anew.", "zone"),
+		followed: d.gauge("dnssec_keys_current", "Whether the keys of a zone that are in use are those in its folder: 0 while what is there cannot be used.", "zone"),
 	}
 }
 
@@ -45,6 +49,11 @@ func (c *collector) dns(s scrape, f dnsFamilies) {
 	}
 	for why, n := range c.Signed.All() {
 		s.tell(f.signed, float64(n), why)
+	}
+	for _, o := range c.Outlooks() {
+		s.tell(f.expiry, seconds(o.Expires), o.Zone.String())
+		s.tell(f.validity, o.Validity.Seconds(), o.Zone.String())
+		s.tell(f.followed, truth(o.Followed), o.Zone.String())
 	}
 	c.steered(s, f)
 	for of, n := range c.Counts.Scopes() {

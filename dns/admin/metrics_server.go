@@ -12,6 +12,7 @@ type serverFamilies struct {
 	snapshots, built, buildTime, builtAt, version, objects          Metric
 	drains, drainUntil                                              Metric
 	saved, savedAt, saveTime                                        Metric
+	expiry, lifetime                                                Metric
 }
 
 func (d definer) server() serverFamilies {
@@ -33,6 +34,8 @@ func (d definer) server() serverFamilies {
 		builtAt:    d.gauge("snapshot_time_seconds", "When the newest snapshot was made, in seconds since 1970."),
 		version:    d.gauge("snapshot_version", "Version of an input of the newest snapshot.", "input"),
 		objects:    d.gauge("objects", "How many things of a kind there are: zones, services, places, endpoints, prefixes of partners, locations of the geo database.", "kind"),
+		expiry:     d.gauge("certificate_expiry_time_seconds", "When a certificate ends that is shown to clients, in seconds since 1970; by door: admin, tls, https or quic.", "door"),
+		lifetime:   d.gauge("certificate_lifetime_seconds", "For how long in all a certificate is good that is shown to clients.", "door"),
 		drains:     d.gauge("drains", "Drains that hold."),
 		drainUntil: d.gauge("drain_until_time_seconds", "When a drain that holds runs out, in seconds since 1970; none without an end.", "place", "service"),
 		saved:      d.gauge("state_saved", "Whether what is to survive a restart reaches the disk."),
@@ -63,6 +66,10 @@ func (c *collector) server(s scrape, f serverFamilies) {
 	v := snapshot.Version()
 	for input, n := range map[string]uint64{"config": v.Config, "health": v.Health, "routes": v.Routes, "geo": v.Geo} {
 		s.tell(f.version, float64(n), input)
+	}
+	for door, life := range c.Shown() {
+		s.tell(f.expiry, seconds(life.Until), door)
+		s.tell(f.lifetime, life.Until.Sub(life.From).Seconds(), door)
 	}
 	c.objects(s, f)
 	c.drained(s, f)

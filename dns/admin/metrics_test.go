@@ -67,6 +67,10 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 		`gslb_snapshot_version{input="config"} 42`,
 		`gslb_objects{kind="endpoint"} 5`,
 		`gslb_drains 1`,
+		`gslb_state_saved 1`,
+		`gslb_certificate_lifetime_seconds{door="tls"} 90`,
+		`gslb_dnssec_signature_validity_seconds{zone="ok.test."} 86400`,
+		`gslb_dnssec_keys_current{zone="ok.test."} 1`,
 		`gslb_probes_in_flight 2`,
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(body) {

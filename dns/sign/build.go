@@ -133,31 +133,50 @@ func (z *Zone) apexOf(r *ring) *apex {
 func (z *Zone) tasks(now time.Time) []task {
 	var all []task
 	current := z.apex.Load()
-	add := func(at *slot, owner zone.Name, set zone.RRset) {
+	z.each(func(at *slot, owner zone.Name, set zone.RRset) {
 		s := at.Load()
 		if s == nil || s.by != current.ring && !s.by.signsLike(current.ring, set.Type) || z.life.due(s, now) {
 			all = append(all, task{at, owner, set})
 		}
+	})
+	return all
+}
+
+// earliest is when the first of the signatures ends that are there.
+func (z *Zone) earliest(now time.Time) time.Time {
+	const far = int32(1<<31 - 1)
+	at, first := uint32(now.Unix()), far
+	z.each(func(of *slot, _ zone.Name, _ zone.RRset) {
+		if s := of.Load(); s != nil {
+			first = min(first, int32(s.expires-at)) // serial numbers (RFC 4034, section 3.1.5)
+		}
+	})
+	if first == far {
+		return time.Time{}
 	}
+	return now.Add(time.Duration(first) * time.Second)
+}
+
+// each goes through every RRset that is to be signed, and where its signature is.
+func (z *Zone) each(do func(at *slot, owner zone.Name, set zone.RRset)) {
 	for _, r := range z.own() {
-		add(&r.slot, r.owner, r.set)
+		do(&r.slot, r.owner, r.set)
 	}
 	for name, node := range z.plain.All() {
 		l := &z.leaves[node.Index()]
 		position := 0
 		for set := range node.Sets() {
 			if position < len(l.sets) && signs(node, set) {
-				add(&l.sets[position], name, set)
+				do(&l.sets[position], name, set)
 			}
 			position++
 		}
 		if l.steered != nil {
 			for _, r := range l.steered.records() {
-				add(&r.slot, r.owner, r.set)
+				do(&r.slot, r.owner, r.set)
 			}
 		}
 	}
-	return all
 }
 
 // perform makes signatures on so many processors, and counts them. It tells how many are made from time to time.

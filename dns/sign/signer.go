@@ -54,6 +54,8 @@ type watched struct {
 	fault  string // that was told of last
 	looked time.Time
 	until  time.Time // when the keys come to do something else; zero: never
+
+	outlook atomic.Pointer[Outlook]
 }
 
 // Zone gives the signatures of a zone; nil: it is not signed.
@@ -143,7 +145,11 @@ func (s *Signer) prepare(source Source, prev *Zone, now time.Time) (*watched, er
 		w.tellKeys(s, r)
 	}
 	tasks := w.tasks(now)
-	return w, w.perform(tasks, now, allProcessors(), &s.Counts.Loaded, s.progress(source.Zone, len(tasks)))
+	if err := w.perform(tasks, now, allProcessors(), &s.Counts.Loaded, s.progress(source.Zone, len(tasks))); err != nil {
+		return w, err
+	}
+	w.lookAhead(now)
+	return w, nil
 }
 
 // firstKey makes the key of a zone that has none.
@@ -218,10 +224,14 @@ func (w *watched) look(s *Signer, now time.Time) {
 		turned = w.turn(s, now)
 	}
 	passed := now.Sub(w.looked)
+	if o := w.outlook.Load(); o == nil || o.Followed != (w.fault == "") {
+		w.lookAhead(now)
+	}
 	if !turned && passed >= 0 && passed < w.renewTime() {
 		return
 	}
 	w.looked = now
+	defer w.lookAhead(now)
 	w.tellOld(s, now, passed)
 	tasks := w.tasks(now)
 	if err := w.perform(tasks, now, max(1, allProcessors()/2), &s.Counts.Renewed, s.progress(w.plain, len(tasks))); err != nil {
