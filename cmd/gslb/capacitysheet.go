@@ -29,7 +29,7 @@ func (c *capacities) write(w io.Writer) {
 }
 
 func (s capacitySheet) write() {
-	fmt.Fprintf(s.w, "\nWhat the places carry, and what they would if one were lost or drained. %s\n%s", s.basis(), s.without())
+	fmt.Fprintf(s.w, "\nWhat the places carry, and what they would if one were lost or drained.\n%s\n%s", s.basis(), s.without())
 	t := newTable(s.w, "  ")
 	if s.Known {
 		t.row("LOST", "PLACE", "LOAD", "CAPACITY", "FILLED")

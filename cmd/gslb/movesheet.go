@@ -36,7 +36,7 @@ func (s moveSheet) write() {
 // basis says who the clients are.
 func (s moveSheet) basis() string {
 	if s.Clients.File == "" {
-		return fmt.Sprintf("Clients: a sample of %s for the address space, weighed by its size, IPv4 and IPv6 half each where both are known.",
+		return fmt.Sprintf("Clients: a sample of %s for the address space, weighed by its size,\nIPv4 and IPv6 half each where both are known.",
 			plural(float64(s.Clients.Addresses), "address", "addresses"))
 	}
 	lines := plural(float64(s.Clients.Addresses), "line", "lines")

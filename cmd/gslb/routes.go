@@ -169,6 +169,9 @@ func (q routesQuery) print(ctx context.Context, server client, s sheet) error {
 
 // nothing says that nothing is found.
 func (q routesQuery) nothing(table int) string {
+	if table > 0 && !q.refused && !q.within.IsValid() && q.partner == "" {
+		return fmt.Sprintf("No routes: of the %s that are announced all are refused. gslb routes --refused tells why.", prefixCount(table))
+	}
 	words := "No routes"
 	if q.refused {
 		words = "Nothing is refused"

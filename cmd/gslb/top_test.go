@@ -71,6 +71,12 @@ func TestTopFitsItsScreen(t *testing.T) {
 			}
 		}
 	}
+	small := topFrame{sight: sights(), plain: true, width: 80, height: 50}.String()
+	for _, whole := range []string{"■■■■■■■■■■ 100%", "11/20  status 503", "idle           90     90", "0/1 sessions"} {
+		if !strings.Contains(small, whole) {
+			t.Errorf("80 columns have no room for %q:\n%s", whole, small)
+		}
+	}
 	coloured := topFrame{sight: sights(), width: 80, height: 50}.String()
 	if strings.Count(coloured, "\x1b[0m") != strings.Count(coloured, "\x1b[")-strings.Count(coloured, "\x1b[0m") {
 		t.Error("a colour does not end")

@@ -87,8 +87,7 @@ func (f topFrame) head() [][]cell {
 	lines := [][]cell{
 		{{"gslb " + s.Version, strongText}, {"  ", plainText}, state, {fmt.Sprintf("  up %s  config %d:%s  %s", steer.Ago(f.sight.at.Sub(s.Since)),
 			s.Config.Number, s.Config.Hash, f.sight.at.Format("15:04:05")), plainText}},
-		{{fmt.Sprintf("%s questions/s  %d of %d services served  %d of %d endpoints up  %s  %d of %d sessions", rate, s.Totals.Served, s.Totals.Services,
-			s.Totals.Up, s.Totals.Endpoints, count(s.Totals.Drains, "drain"), s.Totals.Established, s.Totals.Sessions), plainText}},
+		{{f.totals(rate, s.Totals), plainText}},
 	}
 	if s.Brake.On {
 		lines = append(lines, []cell{{fmt.Sprintf("BRAKE: %d of %d endpoints fail at once, verdicts are held", s.Brake.Failing, s.Brake.Of), badText}})
@@ -97,6 +96,16 @@ func (f topFrame) head() [][]cell {
 		lines = append(lines, []cell{{"FILES REFUSED: what was in force stays; gslb check tells why", badText}})
 	}
 	return lines
+}
+
+// totals counts what there is, in fewer letters where there is little room.
+func (f topFrame) totals(rate string, t admin.Totals) string {
+	words := fmt.Sprintf("%s questions/s  %d of %d services served  %d of %d endpoints up  %s  %d of %d sessions", rate, t.Served, t.Services,
+		t.Up, t.Endpoints, count(t.Drains, "drain"), t.Established, t.Sessions)
+	if len(words) > f.width {
+		words = strings.ReplaceAll(words, " of ", "/")
+	}
+	return words
 }
 
 // perSecond is how much a counter grew.
@@ -140,12 +149,12 @@ func (f topFrame) places() [][]cell {
 		}
 		return 0
 	})
-	lines := [][]cell{nil, {{fmt.Sprintf("%-20s %-16s %-10s %6s %10s  %s", "SERVICE", "PLACE", "STANDING", "UP", "ANSWERS/s", "SHARE"), strongText}}}
+	t := topTable{heads: []string{"SERVICE", "PLACE", "STANDING", " UP", " ANSWERS/s", "SHARE"}}
 	for _, s := range services {
 		for i, m := range s.Places {
-			name := cell{fmt.Sprintf("%-20s ", ""), plainText}
+			name := cell{"", plainText}
 			if i == 0 {
-				name = cell{fmt.Sprintf("%-20s ", s.Service), plainText}
+				name.text = s.Service
 				if !s.Served {
 					name.colour = badText
 				}
@@ -155,12 +164,13 @@ func (f topFrame) places() [][]cell {
 			if all := grown(s); all > 0 {
 				share = float64(n) / float64(all)
 			}
-			lines = append(lines, []cell{name, {fmt.Sprintf("%-16s ", m.Place), plainText}, {fmt.Sprintf("%-10s ", m.Standing), standingColour(m.Standing)},
-				{fmt.Sprintf("%6s %10s  ", fmt.Sprintf("%d/%d", m.Up, m.Endpoints), perSecond(m.Given, before[[2]string{s.Service, m.Place}], seconds)), plainText},
-				{shareBar(share), goodText}})
+			t.rows = append(t.rows, []cell{
+				name, {m.Place, plainText}, {m.Standing, standingColour(m.Standing)}, {fmt.Sprintf("%d/%d", m.Up, m.Endpoints), plainText},
+				{perSecond(m.Given, before[[2]string{s.Service, m.Place}], seconds), plainText}, {shareBar(share, f.bar()), goodText},
+			})
 		}
 	}
-	return lines
+	return t.lines()
 }
 
 func standingColour(standing string) string {
@@ -173,46 +183,58 @@ func standingColour(standing string) string {
 	return badText
 }
 
+// bar is how many letters stand for a whole.
+func (f topFrame) bar() int {
+	if f.width < 100 {
+		return 10
+	}
+	return 20
+}
+
 // shareBar draws a part of 1.
-func shareBar(part float64) string {
+func shareBar(part float64, whole int) string {
 	if part == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %.0f%%", strings.Repeat("■", int(math.Round(part*20))), 100*part)
+	return fmt.Sprintf("%s %.0f%%", strings.Repeat("■", int(math.Round(part*float64(whole)))), 100*part)
 }
 
 func (f topFrame) failing() [][]cell {
 	if len(f.sight.failing) == 0 {
 		return nil
 	}
-	lines := [][]cell{nil, {{fmt.Sprintf("%-20s %-16s %-28s %-10s %7s  %s", "FAILING", "PLACE", "ENDPOINT", "VERDICT", "FAILED", "LAST CAUSE"), strongText}}}
+	t := topTable{heads: []string{"FAILING", "PLACE", "ENDPOINT", "VERDICT", " FAILED", "LAST CAUSE"}}
 	for _, e := range f.sight.failing {
 		colour := warnText
 		if e.Verdict == "withdrawn" {
 			colour = badText
 		}
-		lines = append(lines, []cell{{fmt.Sprintf("%-20s %-16s %-28s ", e.Service, e.Place, e.Address), plainText}, {fmt.Sprintf("%-10s ", e.Verdict), colour},
-			{fmt.Sprintf("%7s  %s", fmt.Sprintf("%d/%d", e.Failed, e.Window), e.Cause), plainText}})
+		t.rows = append(t.rows, []cell{
+			{e.Service, plainText}, {e.Place, plainText}, {e.Address, plainText}, {e.Verdict, colour},
+			{fmt.Sprintf("%d/%d", e.Failed, e.Window), plainText}, {e.Cause, plainText},
+		})
 	}
-	return lines
+	return t.lines()
 }
 
 func (f topFrame) sessions() [][]cell {
-	var rows [][]cell
+	t := topTable{heads: []string{"PARTNER", "SITE", "PEER", "SESSION", " PREFIXES", " STALE"}}
 	for _, p := range f.sight.partners {
 		for _, peer := range p.Peers {
 			colour := badText
 			if peer.State == "established" {
 				colour = goodText
 			}
-			rows = append(rows, []cell{{fmt.Sprintf("%-20s %-16s %-28s ", p.Partner, p.Site, peer.Peer), plainText}, {fmt.Sprintf("%-12s ", peer.State), colour},
-				{fmt.Sprintf("%8d  %d", peer.Accepted, peer.Stale), plainText}})
+			t.rows = append(t.rows, []cell{
+				{p.Partner, plainText}, {p.Site, plainText}, {peer.Peer.String(), plainText}, {peer.State, colour},
+				{fmt.Sprint(peer.Accepted), plainText}, {fmt.Sprint(peer.Stale), plainText},
+			})
 		}
 	}
-	if rows == nil {
+	if t.rows == nil {
 		return nil
 	}
-	return append([][]cell{nil, {{fmt.Sprintf("%-20s %-16s %-28s %-12s %8s  %s", "PARTNER", "SITE", "PEER", "SESSION", "PREFIXES", "STALE"), strongText}}}, rows...)
+	return t.lines()
 }
 
 // happened are the newest events, as many as there is room for.

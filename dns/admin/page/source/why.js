@@ -35,7 +35,7 @@ function Reasons({ live, asked }) {
   if (!data) return html`<${Waiting} failure=${failure} />`;
   return html`<${Trouble} failure=${failure} />
     <ol class="reasons" aria-label="reasons">${data.text.map((line, i) => html`<li key=${i} class=${classOf(data.lines[i])}><code>${words(line)}</code></li>`)}</ol>
-    <p class="dim">The same from a shell: <code class="wrap">${digOf(asked, live.state.status)}</code></p>`;
+    <p class="dim">The same from a shell: <code class="wrap">${digOf(asked, live.state.status).split(" ").map((word, i) => html`<span key=${i} class="whole">${word}</span> `)}</code></p>`;
 }
 
 // classOf marks the line of a place by its verdict.
