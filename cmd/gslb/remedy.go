@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -28,9 +29,13 @@ func remedy(err error) string {
 	case errors.Is(err, syscall.EROFS):
 		return "nothing can be written there: have it mounted for writing, or name another path"
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("user %d may not do that: run it as root, or as the user of the server (sudo -u gslb)", os.Geteuid())
+		return notAllowed()
 	}
 	return ""
+}
+
+func notAllowed() string {
+	return fmt.Sprintf("user %d may not do that: run it as root, or as the user of the server (sudo -u gslb)", os.Geteuid())
 }
 
 // bindRemedy is what may be done about an address that cannot be listened on.
@@ -50,19 +55,19 @@ func bindRemedy(socket *net.OpError) string {
 // withoutConfig are the commands that read no configuration, or are given theirs by name.
 var withoutConfig = [...]string{"diff", "simulate", "schema", "man", "version", "demo"}
 
-// whereabouts says how to name the configuration, to whom did not and has none at the usual place.
+// whereabouts says what to do about a configuration that is not there, to whom did not name it, or that may not be read.
 func (o *options) whereabouts(c *cobra.Command) string {
-	if c.Flags().Changed("config") || len(c.Flags().Args()) > 0 && c.Name() == "check" {
+	if slices.Contains(withoutConfig[:], c.Name()) || len(c.Flags().Args()) > 0 && c.Name() == "check" {
 		return ""
 	}
-	for _, name := range withoutConfig {
-		if c.Name() == name {
-			return ""
-		}
+	file, err := os.Open(o.file)
+	if err == nil {
+		_ = file.Close() // of what was only looked for
 	}
-	_, err := os.Stat(o.file)
 	switch {
-	case !errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrPermission):
+		return notAllowed()
+	case !errors.Is(err, fs.ErrNotExist) || c.Flags().Changed("config"):
 		return ""
 	case os.Getenv(configVariable) != "":
 		return "$" + configVariable + " names it: correct that, or name the configuration with -c FILE"
