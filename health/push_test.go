@@ -110,7 +110,7 @@ func TestReportsOfOthersAreForgotten(t *testing.T) {
 		if _, ok := o.mail.open(box{"app", c.target.Address}, nil); ok != c.known {
 			t.Errorf("%v: there is a report: %v, want %v", c.target.Address, ok, c.known)
 		}
-		if _, ok := o.Load("app", c.target.Address); ok != c.known {
+		if _, ok := o.Load(c.target); ok != c.known {
 			t.Errorf("%v: there is a load: %v, want %v", c.target.Address, ok, c.known)
 		}
 	}

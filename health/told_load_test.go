@@ -114,7 +114,7 @@ http {
 // or "Writing", which is 1 for the same reason.
 func TestNginxTellsItsConnections(t *testing.T) {
 	t.Parallel()
-	port, folder := freePort(t), t.TempDir()
+	port, folder := freePorts(t, 1)[0], t.TempDir()
 	conf := strings.NewReplacer("PATH", folder, "PORT", fmt.Sprint(port)).Replace(statusConf)
 	serve(t, port, "nginx", "-p", folder, "-e", "stderr", "-c", write(t, folder, "nginx.conf", conf))
 	status, _ := ParseStatus("200-299")
