@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// quietest is the lowest of the usual priorities of threads.
-	quietest = 19
+	// quietest is a low priority, and not the lowest: where queries take all processors a reload still has a tenth of what is
+	// its due, for it may be the drain that ends the flood.
+	quietest = 10
 	// quietSpare is how many more goroutines may run while something is done quietly: its own, which counts while the kernel
 	// lets it wait; and one that nothing runs, without which nobody would look for packets before another pauses.
 	quietSpare = 2

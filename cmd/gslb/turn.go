@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"time"
@@ -36,10 +37,21 @@ func (d *daemon) reload(why cause) admin.Reload {
 	usual := debug.SetGCPercent(frugal)
 	outcome := d.reread(why)
 	debug.SetGCPercent(usual)
-	if outcome.Outcome == admin.Applied {
+	if outcome.Outcome == admin.Applied && held() > littleMemory {
 		debug.FreeOSMemory() // what was in force is garbage, and what was only needed on the way
 	}
 	return outcome
+}
+
+// littleMemory, in bytes, may be held after a reload: to give garbage back takes a collection, beside which answers wait,
+// and so little the next reload uses again.
+const littleMemory = 128 << 20
+
+// held is the memory that Go has from the system, in bytes.
+func held() uint64 {
+	all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(all)
+	return all[0].Value.Uint64() - all[1].Value.Uint64()
 }
 
 func (d *daemon) reread(why cause) admin.Reload {
