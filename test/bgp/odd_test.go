@@ -58,7 +58,7 @@ var odd = []badUpdate{
 	{"AGGREGATOR that says it is not transitive", false, with(attribute(optional, 7, 0, 0, 0xfb, 0xf5, 192, 0, 2, 1)), gone},
 	{"ORIGINATOR_ID of a neighbour with wrong flags", false, with(attribute(wellKnown, 9, 192, 0, 2, 1)), taken},
 	{"CLUSTER_LIST of a neighbour of no octet", false, with(attribute(optional, 10)), taken},
-	{"ONLY_TO_CUSTOMER of five octets", false, with(attribute(transitive, 35, 0, 0, 0, 0, 1)), taken},
+	{"ONLY_TO_CUSTOMER of five octets", false, with(attribute(transitive, 35, 0, 0, 0, 0, 1)), gone},
 	{"AIGP cut off", false, with(attribute(optional, 26, 1, 0, 11, 0)), taken},
 	{"TUNNEL_ENCAP cut off", false, with(attribute(transitive, 23, 0, 8, 0, 200, 1)), taken},
 	{"PMSI of no octet", false, with(attribute(transitive, 22)), taken},

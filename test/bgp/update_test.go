@@ -151,10 +151,12 @@ var malformed = []badUpdate{
 	}, gone},
 	{"MP_REACH that says it is transitive", true, func(p string) []byte {
 		return update(nil, join(origin(0), path(64501), attribute(transitive, 14, reachValue(hopIPv6, nlri(p))...)), nil)
-	}, "3/9"},
+	}, gone},
 	{"MP_UNREACH of two octets", true, alone(attribute(optional, 15, 0, 2)), "3/9"},
 	{"MP_UNREACH of no octet", true, alone(attribute(optional, 15)), "3/9"},
-	{"MP_UNREACH that says it is well-known", true, alone(attribute(wellKnown, 15, 0, 2, 1)), "3/9"},
+	{"MP_UNREACH that says it is well-known", true, func(p string) []byte {
+		return update(nil, attribute(wellKnown, 15, append([]byte{0, 2, 1}, nlri(p)...)...), nil)
+	}, gone},
 	// RFC 4271 section 6.3, which RFC 7606 leaves as it is.
 	{"unknown well-known attribute", false, with(attribute(wellKnown, 99, 1)), "3/2"},
 	{"unknown optional attribute", false, with(attribute(optional, 99, 1)), taken},
