@@ -32,7 +32,7 @@ func quietly(do func()) {
 	await(func() { lower(do) })
 }
 
-// lower does something at the lowest priority, in a goroutine that ends with it. Not in the first thread, whose priority is
+// lower does something at a low priority, in a goroutine that ends with it. Not in the first thread, whose priority is
 // shown as that of the process: while that one is held another is taken.
 func lower(do func()) {
 	runtime.LockOSThread()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is done quietly has the lowest priority, nothing else has, and everything is as before when it is done.
+// What is done quietly has a low priority, nothing else has, and everything is as before when it is done.
 func TestQuietlyIsLowForItselfAlone(t *testing.T) {
 	usual := runtime.GOMAXPROCS(0)
 	before := priority(t, os.Getpid())
