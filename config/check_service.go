@@ -8,7 +8,7 @@ import (
 // allServices judges every service: many side by side, as long as there is nothing to tell of any.
 func (k *checker) allServices() {
 	services := k.c.Services
-	if k.crew > 1 && len(services) >= 2*aside && k.crew.eachAside(len(services), func(first, end int) bool {
+	if k.processors > 1 && len(services) >= 2*aside && k.processors.eachAside(len(services), func(first, end int) bool {
 		own := *k
 		own.reader = &reader{main: k.main, spoilt: k.spoilt}
 		for _, s := range services[first:end] {

@@ -21,12 +21,12 @@ type Source struct {
 
 // Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the files of
 // zones and networks that they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
-func Load(file string) (*Config, Problems) { return load(file, everybody()) }
+func Load(file string) (*Config, Problems) { return load(file, AllProcessors()) }
 
 // Reload is [Load] beside a server that answers: all is done by the caller's thread, with the priority that it has.
 func Reload(file string) (*Config, Problems) { return load(file, 1) }
 
-func load(file string, by crew) (*Config, Problems) {
+func load(file string, by Processors) (*Config, Problems) {
 	sources, problems := gather(file)
 	c, more := by.parse(readNamedFile, sources)
 	c.File = file
@@ -103,11 +103,11 @@ func Parse(sources ...Source) (*Config, Problems) { return ParseWith(readNamedFi
 
 // ParseWith is [Parse] with files that come from elsewhere: file gives the text of the one at a path.
 func ParseWith(file func(path string) (string, error), sources ...Source) (*Config, Problems) {
-	return everybody().parse(file, sources)
+	return AllProcessors().parse(file, sources)
 }
 
 // parse reads texts, and the files that they name through file.
-func (by crew) parse(file func(path string) (string, error), sources []Source) (*Config, Problems) {
+func (by Processors) parse(file func(path string) (string, error), sources []Source) (*Config, Problems) {
 	root := &node{shape: isNothing, file: new(string)}
 	var problems Problems
 	var files []string
@@ -132,12 +132,12 @@ func (by crew) parse(file func(path string) (string, error), sources []Source) (
 }
 
 // read turns the merged tree into a Config and judges it.
-func read(root *node) (*Config, Problems) { return crew(1).read(root) }
+func read(root *node) (*Config, Problems) { return Processors(1).read(root) }
 
-func (by crew) read(root *node) (*Config, Problems) {
+func (by Processors) read(root *node) (*Config, Problems) {
 	c := &Config{File: *root.file}
 	noted := by.beside(func() { c.positions = newPositions(root) }) // likewise
-	r := &reader{main: c.File, crew: by, spoilt: map[string]bool{}}
+	r := &reader{main: c.File, processors: by, spoilt: map[string]bool{}}
 	table().apply(r, root, c)
 	noted()
 	finish(c)

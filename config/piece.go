@@ -117,7 +117,7 @@ func (c *cutter) end(text, section []byte) {
 }
 
 // parsePieces reads a text piece by piece, and tells whether that could be done: nothing was wrong with it.
-func (by crew) parsePieces(s Source, size int) (*node, bool) {
+func (by Processors) parsePieces(s Source, size int) (*node, bool) {
 	if len(s.Text) < 2*size {
 		return nil, false
 	}
@@ -127,7 +127,7 @@ func (by crew) parsePieces(s Source, size int) (*node, bool) {
 	}
 	trees := make([]*node, len(parts))
 	var bad atomic.Bool
-	by.each(len(parts), func(i int) {
+	by.Each(len(parts), func(i int) {
 		if bad.Load() {
 			return
 		}

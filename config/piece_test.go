@@ -33,7 +33,7 @@ func FuzzPieces(f *testing.F) {
 // differ says how a text reads otherwise in pieces; nothing when it does not, or is not read so.
 func differ(text string, size int) string {
 	s := Source{File: "gslb.yaml", Text: []byte(text)}
-	root, ok := crew(2).parsePieces(s, size)
+	root, ok := Processors(2).parsePieces(s, size)
 	if !ok {
 		return ""
 	}
@@ -118,7 +118,7 @@ func TestLargeTextsAreReadInPieces(t *testing.T) {
 	if parts := pieces(s.Text, pieceSize); len(parts) < 3 {
 		t.Errorf("%d bytes are cut into %d pieces", len(s.Text), len(parts))
 	}
-	root, ok := crew(2).parsePieces(s, 16<<10)
+	root, ok := Processors(2).parsePieces(s, 16<<10)
 	if !ok {
 		t.Fatal("it is not read in pieces")
 	}

@@ -7,12 +7,12 @@ import (
 
 // reader is one reading of a tree: it collects what is wrong and goes on.
 type reader struct {
-	main      string // the main file: where the paths of defaults start
-	crew      crew   // for what is many
-	problems  Problems
-	spoilt    map[string]bool // paths at or below which something is wrong
-	suggested int
-	wanted    string // what the value that is read may be, where that is more than its form knows
+	main       string     // the main file: where the paths of defaults start
+	processors Processors // for what is many
+	problems   Problems
+	spoilt     map[string]bool // paths at or below which something is wrong
+	suggested  int
+	wanted     string // what the value that is read may be, where that is more than its form knows
 }
 
 // fault notes that something is wrong with a node.
@@ -63,11 +63,11 @@ const aside = 1024
 // readAside reads many nodes side by side, and tells whether that could be done: they are many, and nothing is wrong with
 // them. What is wrong is told in the order of the file, by who reads them one after another.
 func readAside[T any](r *reader, nodes []*node, read func(r *reader, n *node, to *T)) ([]T, bool) {
-	if r.crew <= 1 || len(nodes) < 2*aside {
+	if r.processors <= 1 || len(nodes) < 2*aside {
 		return nil, false
 	}
 	items := make([]T, len(nodes))
-	return items, r.crew.eachAside(len(nodes), func(first, end int) bool {
+	return items, r.processors.eachAside(len(nodes), func(first, end int) bool {
 		own := &reader{main: r.main, spoilt: map[string]bool{}, wanted: r.wanted}
 		for i := first; i < end; i++ {
 			read(own, nodes[i], &items[i])
@@ -77,9 +77,9 @@ func readAside[T any](r *reader, nodes []*node, read func(r *reader, n *node, to
 }
 
 // eachAside does something for the numbers below n, piece by piece, until one of the pieces is not sound.
-func (by crew) eachAside(n int, sound func(first, end int) bool) bool {
+func (by Processors) eachAside(n int, sound func(first, end int) bool) bool {
 	var bad atomic.Bool
-	by.each((n+aside-1)/aside, func(i int) {
+	by.Each((n+aside-1)/aside, func(i int) {
 		if !bad.Load() && !sound(i*aside, min(n, (i+1)*aside)) {
 			bad.Store(true)
 		}

@@ -22,10 +22,10 @@ const (
 )
 
 // parseText reads one file as a tree. It always gives a tree: what could not be read is missing from it.
-func parseText(s Source) (*node, Problems) { return crew(1).parseText(s) }
+func parseText(s Source) (*node, Problems) { return Processors(1).parseText(s) }
 
 // parseText reads a large text in pieces, side by side, when it can be; whatever is wrong with it is told of the whole.
-func (by crew) parseText(s Source) (*node, Problems) {
+func (by Processors) parseText(s Source) (*node, Problems) {
 	if len(s.Text) > maxText {
 		g := newGrower(s.File, nil)
 		g.fault(Pos{File: s.File}, "", "is larger than %d MiB: names in bulk belong in zone files", maxText>>20)

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// quietest is a low priority, and not the lowest: where queries take all processors a reload still has a tenth of what is
-	// its due, for it may be the drain that ends the flood.
-	quietest = 10
+	// quietNice is the nice value of the thread that does it: low, and not the lowest. Where queries take all processors a
+	// reload still has a tenth of what one of their threads has, for it may be the drain that ends the flood.
+	quietNice = 10
 	// quietSpare is how many more goroutines may run while something is done quietly: its own, which counts while the kernel
 	// lets it wait; and one that nothing runs, without which nobody would look for packets before another pauses.
 	quietSpare = 2
 )
 
 // quietly does something that takes long and that nobody waits for, and returns when it is done: in a thread to which the
-// kernel gives a processor when no other thread wants it, so that answers need not wait for it. It must not hold what others
+// kernel gives little while other threads want a processor, so that answers hardly wait for it. It must not hold what others
 // wait for, and it is done by one at a time. The thread ends with it, since a priority that was lowered cannot be raised again.
 func quietly(do func()) {
 	usual := runtime.GOMAXPROCS(0)
@@ -41,7 +41,7 @@ func lower(do func()) {
 		runtime.UnlockOSThread()
 		return
 	}
-	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), quietest) // lowering it is always permitted
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), quietNice) // lowering it is always permitted
 	do()
 }
 

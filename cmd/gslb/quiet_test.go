@@ -24,8 +24,8 @@ func TestQuietlyIsLowForItselfAlone(t *testing.T) {
 		}()
 		<-done
 	})
-	if inside != quietest || beside == quietest || priority(t, os.Getpid()) != before {
-		t.Errorf("nice %d inside, %d beside, %d before; want %d inside alone", inside, beside, before, quietest)
+	if inside != quietNice || beside == quietNice || priority(t, os.Getpid()) != before {
+		t.Errorf("nice %d inside, %d beside, %d before; want %d inside alone", inside, beside, before, quietNice)
 	}
 	if room != usual+quietSpare {
 		t.Errorf("%d goroutines may run, want %d", room, usual+quietSpare)

@@ -3,12 +3,10 @@ package steer
 import (
 	"cmp"
 	"net/netip"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gslb/bgp"
+	"gslb/config"
 )
 
 // Sides of a comparison.
@@ -217,7 +215,7 @@ type crowd struct {
 // the same, mostly.
 func (c *comparer) inOrder(clients []Crowd) []crowd {
 	all := make([]crowd, len(clients))
-	each((len(clients)+lookups-1)/lookups, func(portion int) {
+	config.AllProcessors().Each((len(clients)+lookups-1)/lookups, func(portion int) {
 		for i := portion * lookups; i < min(len(clients), (portion+1)*lookups); i++ {
 			a := c.sides[after].Client(clients[i].Address, Subnet{}).Address
 			all[i] = crowd{Crowd{a, clients[i].Weight}, kind{c.partnerOf(a), c.countryOf(a)}}
@@ -229,29 +227,6 @@ func (c *comparer) inOrder(clients []Crowd) []crowd {
 
 // lookups is how many clients are looked up at a time.
 const lookups = 1 << 14
-
-// each calls a function with all numbers below n, on all processors.
-func each(n int, do func(int)) { eachOn(runtime.GOMAXPROCS(0), n, do) }
-
-// eachOn calls a function with all numbers below n, on some processors; on one, it is the caller that does.
-func eachOn(processors, n int, do func(int)) {
-	if processors <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var next atomic.Int64
-	var done sync.WaitGroup
-	for range min(processors, n) {
-		done.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	done.Wait()
-}
 
 // partnerOf finds the partner whose network a client is in: by the best route of the longest prefix.
 func (c *comparer) partnerOf(client netip.Addr) int32 {

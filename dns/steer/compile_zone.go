@@ -2,7 +2,6 @@ package steer
 
 import (
 	"fmt"
-	"runtime"
 
 	"gslb/config"
 	"gslb/dns/zone"
@@ -17,11 +16,11 @@ func (c *compiler) compileZones() {
 		problems []zone.Problem
 	}
 	results := make([]result, len(c.cfg.Zones))
-	processors := runtime.GOMAXPROCS(0)
+	processors := config.AllProcessors()
 	if c.old != nil {
 		processors = 1
 	}
-	eachOn(processors, len(results), func(i int) {
+	processors.Each(len(results), func(i int) {
 		r := &results[i]
 		r.spec = c.zoneSpec(c.cfg.Zones[i])
 		r.built, r.problems = zone.Rebuild(r.spec, c.oldZone(r.spec.Origin))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+
+	"gslb/config"
 )
 
 // Loss is what every place carries when one of them is lost.
@@ -35,7 +37,7 @@ func Losses(s *Snapshot, demand map[string]float64, clients []Crowd) []Loss {
 			}
 		}
 	}
-	each(len(l.services), func(i int) { l.services[i].usual = l.carry(s, l.services[i].service) })
+	config.AllProcessors().Each(len(l.services), func(i int) { l.services[i].usual = l.carry(s, l.services[i].service) })
 	all := []Loss{l.loss(nil, -1)}
 	for p, counts := range l.places {
 		if counts {
@@ -94,7 +96,7 @@ func (l *losses) without(p placeID) *Snapshot {
 func (l *losses) loss(left *Snapshot, lost placeID) Loss {
 	p := l.s.in.Policy
 	spread := make([]carried, len(l.services))
-	each(len(l.services), func(i int) {
+	config.AllProcessors().Each(len(l.services), func(i int) {
 		c := l.services[i]
 		spread[i] = c.usual
 		if _, ok := p.services[c.service].member(lost); ok {

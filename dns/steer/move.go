@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+
+	"gslb/config"
 )
 
 // Crowd is clients that have one address.
@@ -83,7 +85,7 @@ func Compare(before, after *Snapshot, clients []Crowd) *Comparison {
 	c := newComparer(before, after)
 	inOrder := c.inOrder(clients)
 	tallies := make([]*tally, len(c.pairs))
-	each(len(c.pairs), func(i int) { tallies[i] = c.tally(&c.pairs[i], inOrder) })
+	config.AllProcessors().Each(len(c.pairs), func(i int) { tallies[i] = c.tally(&c.pairs[i], inOrder) })
 	return c.result(inOrder, tallies)
 }
 

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// crew is how many processors a reading may take at a time. The zero value is a crew of one: the caller.
-type crew int
+// Processors is how many of them something may take at a time. With one, or the zero value, it is the caller who does it all.
+type Processors int
 
-// everybody takes all processors: nobody waits for anything but the result.
-func everybody() crew { return crew(runtime.GOMAXPROCS(0)) }
+// AllProcessors are for what has to be done before anything else.
+func AllProcessors() Processors { return Processors(runtime.GOMAXPROCS(0)) }
 
-// each does something for every number below n.
-func (by crew) each(n int, do func(int)) {
+// Each does something for every number below n, and returns when all is done.
+func (by Processors) Each(n int, do func(int)) {
 	if by <= 1 {
 		for i := range n {
 			do(i)
@@ -33,7 +33,7 @@ func (by crew) each(n int, do func(int)) {
 }
 
 // beside does something while the caller goes on, or before it does. The result waits for it.
-func (by crew) beside(do func()) (wait func()) {
+func (by Processors) beside(do func()) (wait func()) {
 	if by <= 1 {
 		do()
 		return func() {}
