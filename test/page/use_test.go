@@ -196,6 +196,24 @@ func TestPageIsUsedWithTheKeyboardOnly(t *testing.T) {
 	p.sees(".told", "msk-2 is drained")
 }
 
+// Who types into a filter as soon as it is there, before the page has listened for anything, has filtered.
+func TestFilterIsHeardFromItsFirstMoment(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "")
+	p := openTab(t, s.origin())
+	p.open("", "Overview")
+	value[bool](p, `new MutationObserver((_, self) => {
+		const input = document.querySelector("main input[type=search]");
+		if (!input) return;
+		self.disconnect();
+		input.value = "w";
+		input.dispatchEvent(new Event("input", { bubbles: true }));
+	}).observe(document.body, { childList: true, subtree: true }) ?? true`)
+	p.press("2")
+	p.await("document.querySelector('h1').textContent === 'Services'")
+	p.await("document.querySelectorAll('tbody tr').length === 1")
+}
+
 func TestTokenIsAskedForOnceAndShown(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-that-nobody-guesses"

@@ -1,5 +1,5 @@
 // Where the page is: everything that can be linked to stands behind the # of its address, as #/view/part?key=value.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 
 const changed = "gslb-route"; // the event when a key has changed without a new entry in the browser's history
 
@@ -38,9 +38,10 @@ export function setKeys(keys) {
 
 // useRoute gives where the page is, and follows it.
 export function useRoute() {
-  const [route, setRoute] = useState(readRoute);
+  const [address, setAddress] = useState(location.hash);
   useEffect(() => {
-    const read = () => setRoute(readRoute());
+    const read = () => setAddress(location.hash);
+    read(); // it may have changed since this was drawn
     addEventListener("hashchange", read);
     addEventListener(changed, read);
     return () => {
@@ -48,5 +49,5 @@ export function useRoute() {
       removeEventListener(changed, read);
     };
   }, []);
-  return route;
+  return useMemo(readRoute, [address]);
 }
