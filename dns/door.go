@@ -20,7 +20,7 @@ type Doors struct {
 	QUIC  Secure           // by QUIC (RFC 9250)
 
 	// Workers is how many sockets for UDP each address has from when it is opened, each with a goroutine that answers;
-	// 0: one for each core.
+	// 0: one for each goroutine that Go may run at a time.
 	Workers int
 	// Coalesce is how long a worker waits after an answer for more packets to answer together, where they come so
 	// fast that at least one does; 0: it does not wait.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -146,7 +145,7 @@ func (i *inherited) plain(ctx context.Context, a netip.AddrPort, workers int) ([
 	if len(files) == 0 {
 		packets, err = bindUDP(ctx, a, workers)
 	} else {
-		packets, err = share(files, a)
+		packets, err = share(files, a, workers)
 	}
 	if err != nil {
 		_ = listener.Close()
@@ -155,9 +154,9 @@ func (i *inherited) plain(ctx context.Context, a netip.AddrPort, workers int) ([
 	return packets, listener, nil
 }
 
-// share gives each core a handle of a socket. Where there are fewer than cores, several read from one.
-func share(files []*os.File, a netip.AddrPort) (packets []*net.UDPConn, err error) {
-	for n := range max(len(files), runtime.GOMAXPROCS(0)) {
+// share gives each worker a handle of a socket. Where there are fewer than workers, several read from one.
+func share(files []*os.File, a netip.AddrPort, workers int) (packets []*net.UDPConn, err error) {
+	for n := range max(len(files), workers) {
 		conn, err := net.FilePacketConn(files[n%len(files)])
 		if err == nil {
 			packets = append(packets, conn.(*net.UDPConn))

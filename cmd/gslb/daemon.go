@@ -34,6 +34,7 @@ type daemon struct {
 	herald  herald
 	started time.Time
 	fixed   fixed
+	workers int // UDP sockets an address where the configuration says nothing; 0: one for each goroutine that Go may run
 
 	store     *state.Store
 	keeper    *keeper
@@ -229,7 +230,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, d.world.Run, d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
+		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, hushed(d.keeper.Run), d.attend, d.attest, d.tracing.Run,
 	}
 }
 

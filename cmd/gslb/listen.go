@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -15,7 +16,7 @@ import (
 
 // doors gives what DNS is served on, and reads the certificate for it.
 func (d *daemon) doors(cfg *config.Config) (dns.Doors, error) {
-	doors := dns.Doors{Plain: d.listenOn(cfg), Workers: cfg.Server.Workers, Coalesce: cfg.Server.Coalesce}
+	doors := dns.Doors{Plain: d.listenOn(cfg), Workers: cmp.Or(cfg.Server.Workers, d.workers), Coalesce: cfg.Server.Coalesce}
 	for path, s := range secured(cfg) {
 		certificate, err := dns.LoadCertificate(s.Certificate, s.Key, d.log)
 		if err != nil {

@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is done quietly has a low priority, nothing else has, and everything is as before when it is done.
+// What is done quietly has a low priority, and nothing else has.
 func TestQuietlyIsLowForItselfAlone(t *testing.T) {
-	usual := runtime.GOMAXPROCS(0)
 	before := priority(t, os.Getpid())
-	var inside, beside, room int
+	var inside, beside int
 	quietly(func() {
-		inside, room = priority(t, unix.Gettid()), runtime.GOMAXPROCS(0)
+		inside = priority(t, unix.Gettid())
 		done := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()
@@ -27,11 +26,20 @@ func TestQuietlyIsLowForItselfAlone(t *testing.T) {
 	if inside != quietNice || beside == quietNice || priority(t, os.Getpid()) != before {
 		t.Errorf("nice %d inside, %d beside, %d before; want %d inside alone", inside, beside, before, quietNice)
 	}
-	if room != usual+quietSpare {
-		t.Errorf("%d goroutines may run, want %d", room, usual+quietSpare)
+}
+
+// Go gets room to look for packets while something computes, unless the operator has said how much it has.
+func TestRoomToSpare(t *testing.T) {
+	usual := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(usual)
+	t.Setenv("GOMAXPROCS", "")
+	if got := makeRoom(); got != usual || runtime.GOMAXPROCS(0) != usual+spareRoom {
+		t.Errorf("%d goroutines of %d, want %d of %d", runtime.GOMAXPROCS(0), got, usual+spareRoom, usual)
 	}
-	if now := runtime.GOMAXPROCS(0); now != usual {
-		t.Errorf("%d goroutines may run after it, and %d before", now, usual)
+	runtime.GOMAXPROCS(usual)
+	t.Setenv("GOMAXPROCS", "1")
+	if makeRoom(); runtime.GOMAXPROCS(0) != usual {
+		t.Errorf("%d goroutines where the operator has said %d", runtime.GOMAXPROCS(0), usual)
 	}
 }
 

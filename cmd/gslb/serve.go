@@ -58,6 +58,7 @@ func serve(ctx context.Context, file string, log *slog.Logger, complaints io.Wri
 	if err != nil {
 		return err
 	}
+	d.workers = makeRoom() // after the start, which takes all processors
 	d.herald = newHerald()
 	if err := d.server.Inherit(sockets); err != nil {
 		return errors.Join(err, d.close())
