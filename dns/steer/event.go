@@ -146,8 +146,7 @@ func drainEvent(d config.Drain, what string) Event {
 // diffEndpoints tells of endpoints that were withdrawn and restored: once for each place and
 // check, however many services share one.
 func diffEndpoints(old, now *Snapshot, services []int) []Event {
-	before := old.verdicts(now)
-	turns := map[int32]string{} // by target
+	before, is := old.verdicts(now), now.judge()
 	var events []Event
 	told := map[string]bool{}
 	for _, i := range services {
@@ -155,12 +154,8 @@ func diffEndpoints(old, now *Snapshot, services []int) []Event {
 			m := &now.in.Policy.services[i].members[j]
 			for _, ep := range m.endpoints {
 				for n, target := range ep.targets {
-					text, known := turns[target]
-					if !known {
-						t := now.in.Policy.targets[target]
-						text = turned(before(t), now.in.Health.Endpoint(t.Key()), t.Check)
-						turns[target] = text
-					}
+					state, check := is.target(target)
+					text := turned(before(target), state, check)
 					if text == "" {
 						continue
 					}
@@ -193,30 +188,38 @@ func (s *Snapshot) endpointEvent(m *member, ep endpoint, check int, what string)
 	return Event{Kind: "endpoint", Text: place + "/" + target.Name + " " + what, Grave: !state.Serving(), Attrs: attrs}, address
 }
 
-// verdicts gives what was thought of a target before, under whatever content its check had then.
-func (s *Snapshot) verdicts(now *Snapshot) func(health.Target) health.Verdict {
-	switch {
-	case s == nil:
-		return func(health.Target) health.Verdict { return health.Unknown }
-	case s.in.Policy == now.in.Policy:
-		return func(t health.Target) health.Verdict { return s.in.Health.Endpoint(t.Key()).Verdict }
+// verdicts gives what was thought before of a newer snapshot's targets, under whatever content their checks had then.
+func (s *Snapshot) verdicts(now *Snapshot) func(target int32) health.Verdict {
+	if s == nil {
+		return func(int32) health.Verdict { return health.Unknown }
+	}
+	was := s.judge()
+	if s.in.Policy == now.in.Policy {
+		return func(t int32) health.Verdict {
+			state, _ := was.target(t)
+			return state.Verdict
+		}
 	}
 	type thread struct {
 		address netip.Addr
 		check   string
 	}
 	before := map[thread]health.Verdict{}
-	for _, t := range s.in.Policy.targets {
-		before[thread{t.Address, t.Name}] = s.in.Health.Endpoint(t.Key()).Verdict
+	for i, t := range s.in.Policy.targets {
+		state, _ := was.target(int32(i))
+		before[thread{t.Address, t.Name}] = state.Verdict
 	}
-	return func(t health.Target) health.Verdict {
-		if state := s.in.Health.Endpoint(t.Key()); state.Verdict != health.Unknown {
-			return state.Verdict
+	verdicts := make([]health.Verdict, len(now.in.Policy.targets))
+	for i, t := range now.in.Policy.targets {
+		verdicts[i] = s.in.Health.Endpoint(t.Key()).Verdict
+		if verdicts[i] == health.Unknown {
+			verdicts[i] = before[thread{t.Address, t.Name}]
 		}
-		return before[thread{t.Address, t.Name}]
 	}
+	return func(t int32) health.Verdict { return verdicts[t] }
 }
 
+// turned says in words how a verdict turned; "" where it did not.
 func turned(before health.Verdict, state health.Endpoint, check health.Check) string {
 	switch {
 	case before == state.Verdict:
