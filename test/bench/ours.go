@@ -106,7 +106,8 @@ func checkMuch(ctx context.Context, w *world, _ routing) error {
 		fmt.Fprintf(&addresses, "127.0.7.%d, ", i+1)
 	}
 	for i := range manyChecks {
-		fmt.Fprintf(&checks, "  many-%d: {tcp: {port: %d}, interval: 10s, timeout: 5s}\n", i, w.Check)
+		// Each has a timeout of its own: checks that ask the same are one probe.
+		fmt.Fprintf(&checks, "  many-%d: {tcp: {port: %d}, interval: 10s, timeout: %dms}\n", i, w.Check, 5000+i)
 		fmt.Fprintf(&services, "  many-%d: {check: many-%d, steer: [datacenters], at: {NA: [%s]}}\n", i, i, strings.TrimSuffix(addresses.String(), ", "))
 	}
 	if err := replaceFile(file, "checks:\n"+checks.String()+"services:\n"+services.String()); err != nil {
