@@ -155,6 +155,7 @@ func (d *daemon) assemble() {
 		Geo:        d.world.Latest,
 		GeoChanged: d.world.Changed(),
 		Signed:     d.signer.Latest,
+		Aside:      quietly,
 	}, d.tell)
 	d.publisher.Restore(d.keeper.tenures())
 	d.publisher.RestoreBegun(d.keeper.drains())

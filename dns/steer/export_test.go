@@ -1,6 +1,9 @@
 package steer
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ThroughLenses is the snapshot as it would be if the views of geography were too many to be copied.
 func (s *Snapshot) ThroughLenses() *Snapshot {
@@ -15,3 +18,8 @@ func (s *Snapshot) ThroughLenses() *Snapshot {
 
 // Outdated is what the publisher asks when its timer ends.
 func (s *Snapshot) Outdated(now time.Time) bool { return s.outdated(now) }
+
+// CutSince tells whether a snapshot has views of geography, or of the partners' routes, that an older one has not.
+func (s *Snapshot) CutSince(old *Snapshot) (views, partners bool) {
+	return slices.ContainsFunc(s.views, func(v *partition) bool { return !slices.Contains(old.views, v) }), s.partners != old.partners
+}

@@ -28,6 +28,17 @@ type Sources struct {
 	GeoChanged <-chan struct{} // nil: it never does
 
 	Signed func() *sign.Signed // nil: no zone is signed
+
+	// Aside does what takes long and what no verdict waits for, and returns when it is done; nil: at once.
+	Aside func(do func())
+}
+
+func (s *Sources) aside(do func()) {
+	if s.Aside == nil {
+		do()
+		return
+	}
+	s.Aside(do)
 }
 
 // signed gives the signed zones that belong to the policy in force.
@@ -123,7 +134,9 @@ func (p *Publisher) Survey(clock func() time.Time) {
 func (p *Publisher) turn(policy *Policy, number uint64, world *geo.Map, clock func() time.Time, prepare func()) {
 	draft := p.latest.Load()
 	if draft != nil { // before the first one nobody waits
-		draft = Build(Inputs{Policy: policy, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: world, Now: clock()}, draft)
+		p.sources.aside(func() {
+			draft = Build(Inputs{Policy: policy, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: world, Now: clock()}, draft)
+		})
 	}
 	p.mu.Lock()
 	prepare()

@@ -99,9 +99,13 @@ func (s *Snapshot) standingsFrom(prev *Snapshot) (standings, *numbers) {
 	return prev.standings.after(j, j.numbers.users(changed)), j.numbers
 }
 
-// samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same
-// points of the globe.
-func samePlaces(p, q *Policy) bool { return p == q || slices.Equal(p.places, q.places) }
+// samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same points of the
+// globe. What else there is to a place, no partition has in it.
+func samePlaces(p, q *Policy) bool {
+	return p == q || slices.EqualFunc(p.places, q.places, func(a, b place) bool {
+		return a.name == b.name && a.located == b.located && a.point == b.point
+	})
+}
 
 // sameRoads tells whether the routes of two partners lead to the same site.
 func sameRoads(a, b partner) bool {

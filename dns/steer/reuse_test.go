@@ -45,6 +45,7 @@ zones:
 		"another map":           {"mapped: {map: world, ", "mapped: {"},
 		"a member less":         {"near: {answer: all, at: {msk: [192.0.2.1], ", "near: {answer: all, at: {"},
 		"a place for partners":  {"nsk: {location: [55.03, 82.92]}", "nsk: {location: [55.03, 82.92], partners_only: true}"},
+		"a weight":              {"fra: {location: [50.11, 8.68]}", "fra: {location: [50.11, 8.68], weight: 7}"},
 		"a partner's site":      {"one: {site: ekb,", "one: {site: nsk,"},
 		"a partner in shadow":   {"two: {site: nsk,", "two: {shadow: true, site: nsk,"},
 		"a partner's networks":  {"[203.0.113.0/25]", "[203.0.113.128/25]"},
@@ -66,6 +67,37 @@ zones:
 						t.Errorf("%s for %s: got %s %s/%d, want %s %s/%d", service, c, addresses, got.Placed, got.Span, wanted, want.Placed, want.Span)
 					}
 				}
+			}
+		})
+	}
+}
+
+// To cut the world or a million routes anew takes seconds. What they do not depend on must not have it done.
+func TestEditsThatCutNothing(t *testing.T) {
+	w := newWorld(t, cdn)
+	before := w.snapshot()
+	for name, tc := range map[string]struct {
+		edit            [2]string
+		views, partners bool
+	}{
+		"a weight":          {[2]string{"fra:   {location", "fra:   {weight: 7, location"}, false, false},
+		"a capacity":        {[2]string{"fra:   {location", "fra:   {capacity: 7, location"}, false, false},
+		"a drain":           {[2]string{"drains: []", "drains: [{target: fra}]"}, false, false},
+		"an address":        {[2]string{"192.0.2.31", "192.0.2.32"}, false, false},
+		"a location":        {[2]string{"[50.11, 8.68]", "[50.11, 9.68]"}, true, true},
+		"a partner's site":  {[2]string{"{site: spb, networks", "{site: nsk, networks"}, false, true},
+		"a rule of its own": {[2]string{"  video:\n", "  video:\n    map: m\n"}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(cdn, tc.edit[0], tc.edit[1], 1) + "maps: {m: [{to: [fra]}]}\n"
+			if !strings.Contains(cdn, tc.edit[0]) {
+				t.Fatalf("the text has no %q", tc.edit[0])
+			}
+			after := newWorld(t, text)
+			after.geo, after.routes = w.geo, w.routes
+			views, partners := after.after(before).CutSince(before)
+			if views != tc.views || partners != tc.partners {
+				t.Errorf("views cut: %v, want %v; routes cut: %v, want %v", views, tc.views, partners, tc.partners)
 			}
 		})
 	}
