@@ -36,12 +36,13 @@ func (s shape) has(slot uint) bool {
 //
 // The block must reach neither the last slot before the run nor the first one after it. Two slots share an aligned block
 // of 2^k exactly if they differ in their lowest k bits only; so the highest bit that differs sets the limit. The
-// imaginary neighbours of slots 0 and 63 differ from every slot above its six bits, and limit nothing.
+// imaginary neighbours of slots 0 and 63 differ from every slot above its six bits, and limit nothing; the highest bit
+// stands for the latter, wherever the slot is.
 func (s shape) block(slot uint) int {
 	edges := s.starts | s.inner | s.inner<<1
 	before := uint(bits.Len64(edges&upTo(slot))) - 2
-	after := slot + 1 + uint(bits.TrailingZeros64(edges>>(slot+1)))
-	return bits.Len(min(slot^before, slot^after, slots)) - 1
+	after := slot + 1 + uint(bits.TrailingZeros64(edges>>1>>(slot%slots)|1<<63))
+	return bits.Len32(uint32(min(slot^before, slot^after))) - 1
 }
 
 // run is the number of the run that a slot without a child is in: the last that started.
