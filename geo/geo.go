@@ -20,6 +20,7 @@ package geo
 import (
 	"iter"
 	"net/netip"
+	"sync"
 
 	"gslb/geo/prefix"
 )
@@ -44,7 +45,8 @@ type Map struct {
 	version   uint64
 	name      string
 	table     *prefix.Table
-	ground    *prefix.Ground // of table
+	nodes     int                   // of table
+	ground    func() *prefix.Ground // likewise
 	locations []Location
 	points    []Point // of locations
 }
@@ -62,7 +64,8 @@ func NewMap(networks iter.Seq2[netip.Prefix, Location]) *Map {
 
 // mapOf is a map with version 1.
 func mapOf(name string, table *prefix.Table, locations []Location) *Map {
-	m := &Map{version: 1, name: name, table: table, ground: prefix.NewGround(table), locations: locations}
+	m := &Map{version: 1, name: name, table: table, nodes: table.Nodes(), locations: locations}
+	m.ground = sync.OnceValue(func() *prefix.Ground { return prefix.NewGround(table) })
 	m.points = make([]Point, len(locations))
 	for i, l := range locations {
 		m.points[i] = PointAt(l.Latitude, l.Longitude)
@@ -79,8 +82,12 @@ func (m *Map) Name() string { return m.name }
 // Table maps addresses to the numbers of their locations.
 func (m *Map) Table() *prefix.Table { return m.table }
 
-// Ground is the same as Table, for whoever sees locations as something else, in many ways.
-func (m *Map) Ground() *prefix.Ground { return m.ground }
+// Nodes is how large the table is.
+func (m *Map) Nodes() int { return m.nodes }
+
+// Ground is the same as Table, for whoever sees locations as something else, in many ways. It is made when it is asked for
+// first: it takes three times the memory of the table.
+func (m *Map) Ground() *prefix.Ground { return m.ground() }
 
 // Len is the number of locations: they are numbered from 0, which is "nowhere", to Len()-1.
 func (m *Map) Len() int { return len(m.locations) }

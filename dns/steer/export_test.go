@@ -10,8 +10,7 @@ func (s *Snapshot) ThroughLenses() *Snapshot {
 	seen := *s
 	seen.views = make([]*partition, len(s.views))
 	for i, v := range s.in.Policy.views {
-		cut := newPartition(s.in.Policy.lens(v, s.terrains[v.rules]))
-		seen.views[i] = &cut
+		seen.views[i] = s.in.Policy.throughLens(v, s.terrains[v.rules])
 	}
 	return &seen
 }

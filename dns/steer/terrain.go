@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"gslb/geo"
 	"gslb/geo/prefix"
@@ -12,8 +13,9 @@ import (
 // terrain is what the rules of one map can tell apart of the world: every address has a spot. All views
 // of the map look at it, each through a lens of its own.
 type terrain struct {
-	table  *prefix.Table  // from addresses to numbers of spots
-	ground *prefix.Ground // the same
+	table  *prefix.Table // from addresses to numbers of spots
+	nodes  int           // of table
+	ground func() *prefix.Ground
 	world  *geo.Map
 	spots  []spot  // nil where no rule names networks: then a spot is a location
 	sets   [][]int // of rules whose networks hold a spot
@@ -24,7 +26,7 @@ type spot struct{ location, set uint32 }
 
 // terrain cuts the world by the networks lists of the rules.
 func (rs rules) terrain(world *geo.Map) *terrain {
-	t := &terrain{table: world.Table(), ground: world.Ground(), world: world, sets: [][]int{nil}}
+	t := &terrain{table: world.Table(), nodes: world.Nodes(), ground: world.Ground, world: world, sets: [][]int{nil}}
 	if !rs.nameNetworks() {
 		return t
 	}
@@ -42,8 +44,17 @@ func (rs rules) terrain(world *geo.Map) *terrain {
 		}
 		return n
 	})
-	t.ground = prefix.NewGround(t.table)
+	t.nodes = t.table.Nodes()
+	t.ground = sync.OnceValue(func() *prefix.Ground { return prefix.NewGround(t.table) })
 	return t
+}
+
+// len is the number of spots.
+func (t *terrain) len() int {
+	if t.spots == nil {
+		return t.world.Len()
+	}
+	return len(t.spots)
 }
 
 // spot gives a spot by its number.
@@ -60,30 +71,37 @@ const mostCopied = 1 << 22
 
 // byGeography cuts by one view of a terrain.
 func (p *Policy) byGeography(v viewKey, t *terrain) *partition {
-	lens, all := p.lens(v, t)
-	cut := newPartition(lens, all)
-	if len(p.views)*t.ground.Len() <= mostCopied {
-		cut = newPartition(t.table.Map(lens.Value), all)
+	if len(p.views)*t.nodes > mostCopied {
+		return p.throughLens(v, t)
 	}
+	sees, all := p.sees(v, t)
+	cut := newPartition(t.table.Map(func(n uint32) uint32 { return sees[n] }), all)
 	return &cut
 }
 
-// lens is a view of a terrain, and the lists that its numbers stand for.
-func (p *Policy) lens(v viewKey, t *terrain) (*prefix.Lens, []list) {
-	rs := p.maps[v.rules]
-	numbers, near := newLists(), ranking{places: p.places, near: v.near}
-	lens := prefix.NewLens(t.ground, func(n uint32) uint32 {
-		s := t.spot(n)
+// throughLens cuts by one view of a terrain, without a table of its own.
+func (p *Policy) throughLens(v viewKey, t *terrain) *partition {
+	sees, all := p.sees(v, t)
+	cut := newPartition(prefix.NewLens(t.ground(), func(n uint32) uint32 { return sees[n] }), all)
+	return &cut
+}
+
+// sees gives what a view sees in each spot of a terrain: the number of a list.
+func (p *Policy) sees(v viewKey, t *terrain) (sees []uint32, all []list) {
+	rs, near := p.maps[v.rules], ranking{places: p.places, near: v.near}
+	sees = make([]uint32, t.len())
+	numbers := newLists()
+	for n := range sees {
+		s := t.spot(uint32(n))
 		switch i := rs.first(t.world.Location(s.location), t.sets[s.set]); {
 		case i < 0:
-			return 0
 		case rs[i].nearest:
-			return numbers.internOrder(near.order(t.world.Point(s.location)))
+			sees[n] = numbers.internOrder(near.order(t.world.Point(s.location)))
 		default:
-			return numbers.intern(rs[i].to)
+			sees[n] = numbers.intern(rs[i].to)
 		}
-	})
-	return lens, numbers.all
+	}
+	return sees, numbers.all
 }
 
 // networkPartition cuts by the networks lists of the rules. The values of the table are numbers

@@ -2,6 +2,7 @@ package prefix
 
 import (
 	"iter"
+	"math/bits"
 	"net/netip"
 )
 
@@ -60,6 +61,18 @@ func (n *node) lookup(k key) (value uint32, span int) {
 	}
 	value, size, down := n.packed.lookup(k)
 	return value, depth + down - size
+}
+
+// Nodes is the number of nodes in the trees: how large the table is, whatever its values take.
+func (t *Table) Nodes() int { return t.ipv4.count() + t.ipv6.count() }
+
+// count is the number of a node and all below it.
+func (n node) count() int {
+	all := 1
+	for left := n.shape().inner; left != 0; left &= left - 1 {
+		all += n.under(uint(bits.TrailingZeros64(left))).count()
+	}
+	return all
 }
 
 // All yields the canonical partition: disjoint prefixes in address order, IPv4 first, that together hold every address
