@@ -69,7 +69,7 @@ func parseOptions(arguments []string) (o options, err error) {
 	rates := f.String("rates", "0,20000,5000", "queries a second; 0: as many as are answered")
 	kinds := f.String("mixes", strings.Join(mixes, ","), "what all servers are asked")
 	servers := f.String("servers", "gdnsd,knot,nsd,bind,floor", "who is measured beside gslb")
-	parts := f.String("parts", "peers,tcp,own", "which parts are run")
+	parts := f.String("parts", "peers,tcp,own,trouble", "which parts are run")
 	if err := f.Parse(arguments); err != nil {
 		return o, err
 	}

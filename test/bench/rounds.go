@@ -26,7 +26,7 @@ func (b *run) start() error {
 		return err
 	}
 	b.servers = append(b.servers, ours)
-	if b.has("own") {
+	if b.has("own") || b.has("trouble") {
 		if b.alone, err = startOurs(*b.world, b.binary, b.cpu, b.port+10, true); err != nil {
 			return err
 		}
@@ -104,6 +104,11 @@ func (b *run) measure() error {
 				return err
 			}
 		}
+		if b.has("trouble") {
+			if err := b.trouble(round); err != nil {
+				return err
+			}
+		}
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, b.rounds)
 	}
 	return nil
@@ -130,27 +135,33 @@ const troubledRate = 20000
 
 // own measures what only our server is asked.
 func (b *run) own(round int) error {
-	add := func(w window) {
-		w.round, w.mode = round, w.mode+", alone"
-		b.report.windows = append(b.report.windows, w)
-	}
 	for _, rate := range []float64{0, troubledRate} {
 		for _, kind := range append([]string{"static"}, ours...) {
 			w, err := b.packets(b.alone, kind, rate, b.duration)
 			if err != nil {
 				return fmt.Errorf("%s alone: %w", kind, err)
 			}
-			add(w)
+			b.addAlone(w, round)
 		}
 	}
+	return nil
+}
+
+// trouble measures our server while something else goes on.
+func (b *run) trouble(round int) error {
 	for _, t := range troubles {
 		w, err := b.troubled(b.alone, t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		add(w)
+		b.addAlone(w, round)
 	}
 	return nil
+}
+
+func (b *run) addAlone(w window, round int) {
+	w.round, w.mode = round, w.mode+", alone"
+	b.report.windows = append(b.report.windows, w)
 }
 
 // troubled measures our server while something else goes on, without what that costs by itself.
