@@ -199,7 +199,10 @@ func (k *keeper) save(now time.Time) error {
 			}
 			saved = append(saved, done)
 		}
-		return errors.Join(k.saveConfig(w, inForce), w.Append(events...), k.trim(w, journal, now))
+		err := errors.Join(k.saveConfig(w, inForce), w.Append(events...))
+		done, failed := k.trim(w, journal, now)
+		saved = append(saved, done)
+		return errors.Join(err, failed)
 	})
 	if err != nil {
 		k.putBack(events, lost)
@@ -218,13 +221,12 @@ func (k *keeper) save(now time.Time) error {
 	return nil
 }
 
-// trim keeps the journal as long as it is to be.
-func (k *keeper) trim(w *state.Writer, journal config.Journal, now time.Time) error {
+// trim keeps the journal as long as it is to be. It gives what is to be done when that is on the disk.
+func (k *keeper) trim(w *state.Writer, journal config.Journal, now time.Time) (func(), error) {
 	if now.Sub(k.trimmed) <= trimInterval || journal.Keep == 0 {
-		return nil
+		return func() {}, nil
 	}
-	k.trimmed = now
-	return w.Trim(now.Add(-journal.Keep), journal.Events)
+	return func() { k.trimmed = now }, w.Trim(now.Add(-journal.Keep), journal.Events)
 }
 
 // appended says that there are events in the journal which were not there before.

@@ -103,6 +103,24 @@ func TestJournalGivesUpTheOldestWhenTheDiskIsTooSlow(t *testing.T) {
 	}
 }
 
+// A write that fails after the journal was trimmed in it has trimmed nothing.
+func TestTrimsAgainWhatADiskDidNotTake(t *testing.T) {
+	k := newKeeper(openStore(t, filepath.Join(t.TempDir(), "state.db")), health.NewBoard(), bgp.NewRIB(), slog.New(slog.DiscardHandler))
+	defer k.store.Close()
+	k.follow(1, "0f410b8a", keeperInterval, config.Journal{Keep: time.Hour, Events: 100})
+	k.write = func(do func(*state.Writer) error) error {
+		return k.store.Write(func(w *state.Writer) error { return errors.Join(do(w), errors.New("the disk is full")) })
+	}
+	k.add(state.Event{Time: time.Now().Add(-2 * time.Hour), Kind: "drain", Text: "of old"})
+	k.add(state.Event{Time: time.Now(), Kind: "drain", Text: "of now"})
+	k.flush()
+	k.write = k.store.Write
+	k.flush()
+	if diff := cmp.Diff([]string{"of now"}, journal(t, k.store)); diff != "" {
+		t.Errorf("journal (-want +got):\n%s", diff)
+	}
+}
+
 func TestWindowsOutliveTheProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.db")
 	check := health.Check{Kind: health.TCP{Port: 80}, Interval: time.Minute, Timeout: time.Second, Window: 20, Fall: 10, Rise: 20}
