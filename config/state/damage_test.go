@@ -46,15 +46,15 @@ func realFile(t testing.TB) (file []byte, now, before content) {
 			}
 			windows[fmt.Sprintf("192.0.2.%d/web/%d", i, round)] = value
 		}
-		must(t, s.PutAll("windows", windows))
+		must(t, s.putAll("windows", windows))
 	}
-	must(t, s.Put("prefixes", "sibtel", []byte("203.0.113.0/24")))
-	must(t, s.Put("large", "page", bytes.Repeat([]byte("large"), 3000)))
+	must(t, s.put("prefixes", "sibtel", []byte("203.0.113.0/24")))
+	must(t, s.put("large", "page", bytes.Repeat([]byte("large"), 3000)))
 	for i := range 60 {
-		must(t, s.Append(at(i, fmt.Sprintf("event %d: %s", i, strings.Repeat("word ", i%20)))))
+		must(t, s.append(at(i, fmt.Sprintf("event %d: %s", i, strings.Repeat("word ", i%20)))))
 	}
 	before = contentOf(t, s)
-	must(t, s.Put("prefixes", "uraltel", []byte("198.51.100.0/24")))
+	must(t, s.put("prefixes", "uraltel", []byte("198.51.100.0/24")))
 	now = contentOf(t, s)
 	must(t, s.Close())
 	file, err := os.ReadFile(name)
@@ -102,10 +102,10 @@ func survives(t *testing.T, what string, damaged []byte, now, before content) (o
 func reopens(t *testing.T, what string, s *Store, file string) {
 	t.Helper()
 	err := errors.Join(
-		s.PutAll("windows", map[string][]byte{"new": []byte("x")}),
-		s.Put("prefixes", "new", []byte("x")),
-		s.Put("large", "new", []byte("x")),
-		s.Append(at(1000, "new")),
+		s.putAll("windows", map[string][]byte{"new": []byte("x")}),
+		s.put("prefixes", "new", []byte("x")),
+		s.put("large", "new", []byte("x")),
+		s.append(at(1000, "new")),
 		s.Close())
 	if err != nil {
 		t.Fatalf("%s: writing to it: %v", what, err)
@@ -193,10 +193,10 @@ func TestNeverTakesAGoodFileForDamaged(t *testing.T) {
 		for i := range random.IntN(300) {
 			events = append(events, at(random.IntN(1000), strings.Repeat("word ", i%9)))
 		}
-		must(t, s.PutAll(fmt.Sprint("windows ", round%3), windows))
-		must(t, s.Append(events...))
-		must(t, s.Trim(at(random.IntN(500), "").Time, random.IntN(2000)))
-		must(t, s.Put("large", fmt.Sprint(random.IntN(5)), make([]byte, random.IntN(100_000))))
+		must(t, s.putAll(fmt.Sprint("windows ", round%3), windows))
+		must(t, s.append(events...))
+		must(t, s.trim(at(random.IntN(500), "").Time, random.IntN(2000)))
+		must(t, s.put("large", fmt.Sprint(random.IntN(5)), make([]byte, random.IntN(100_000))))
 		found, err := s.file.Stat()
 		must(t, err)
 		if torn, err := inspect(s.file, found.Size()); torn || err != nil {
@@ -306,8 +306,8 @@ func TestDamageWhileOpenIsAnErrorOfEveryCall(t *testing.T) {
 			_, eventsErr := s.Events(time.Time{}, 0)
 			for call, err := range map[string]error{
 				"All": allErr, "Get": getErr, "Events": eventsErr,
-				"Put": s.Put("windows", "a", nil), "PutAll": s.PutAll("windows", nil),
-				"Append": s.Append(at(1, "x")), "Trim": s.Trim(start, 1),
+				"Put": s.put("windows", "a", nil), "PutAll": s.putAll("windows", nil),
+				"Append": s.append(at(1, "x")), "Trim": s.trim(start, 1),
 			} {
 				if !errors.Is(err, errDamaged) {
 					t.Errorf("%s: error %v", call, err)
@@ -377,7 +377,7 @@ func TestGoesOnAfterAFirstStartThatWasCutShort(t *testing.T) {
 	must(t, err)
 	must(t, db.Close())
 	s := openGood(t, file)
-	must(t, s.Append(at(1, "x")))
+	must(t, s.append(at(1, "x")))
 }
 
 // FuzzInspect proves that bbolt can be trusted with whatever inspect lets through.

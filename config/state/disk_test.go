@@ -31,18 +31,18 @@ func TestFullDiskIsAnErrorAndHeals(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "state.db")
 	s := openGood(t, file)
-	must(t, s.Put("windows", "a", []byte("before")))
-	must(t, s.Append(Event{Time: start, Text: "before"}))
+	must(t, s.put("windows", "a", []byte("before")))
+	must(t, s.append(Event{Time: start, Text: "before"}))
 
 	heal := limitFileSize(t, file)
 	big := make([]byte, 1<<20)
-	if err := s.Put("windows", "a", big); err == nil {
+	if err := s.put("windows", "a", big); err == nil {
 		t.Error("Put into a full disk gave no error")
 	}
-	if err := s.PutAll("prefixes", map[string][]byte{"a": big}); err == nil {
+	if err := s.putAll("prefixes", map[string][]byte{"a": big}); err == nil {
 		t.Error("PutAll into a full disk gave no error")
 	}
-	if err := s.Append(Event{Time: start, Text: string(big)}); err == nil {
+	if err := s.append(Event{Time: start, Text: string(big)}); err == nil {
 		t.Error("Append into a full disk gave no error")
 	}
 	if got, err := s.Get("windows", "a"); err != nil || string(got) != "before" {
@@ -50,8 +50,8 @@ func TestFullDiskIsAnErrorAndHeals(t *testing.T) {
 	}
 	heal()
 
-	must(t, s.Put("windows", "b", big))
-	must(t, s.Append(Event{Time: start, Text: "after"}))
+	must(t, s.put("windows", "b", big))
+	must(t, s.append(Event{Time: start, Text: "after"}))
 	must(t, s.Close())
 	s = openGood(t, file)
 	want := map[string]string{"a": "before", "b": string(big)}

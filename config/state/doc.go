@@ -5,8 +5,11 @@
 // a list of events in time: what changed, when, in words.
 //
 //	store, notice, err := state.Open("/var/lib/gslb/state.db")
-//	err = store.PutAll("windows", windows)                // in one transaction
-//	err = store.Append(state.Event{Time: now, Kind: "place", Text: "msk-2/web withdrawn"})
+//	err = store.Write(func(w *state.Writer) error { // all of it, or nothing
+//		return errors.Join(
+//			w.PutAll("windows", windows),
+//			w.Append(state.Event{Time: now, Kind: "place", Text: "msk-2/web withdrawn"}))
+//	})
 //	events, err := store.Events(now.Add(-time.Hour), 100) // oldest first
 //
 // The file may be damaged by a disk, a copy or a careless hand. bbolt maps it into memory and

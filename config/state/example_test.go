@@ -26,7 +26,10 @@ func Example() {
 	fmt.Printf("notice %q\n", notice)
 
 	now := time.Date(2026, 11, 29, 20, 30, 0, 0, time.UTC)
-	if err := store.Append(state.Event{Time: now, Kind: "place", Text: "msk-2/web withdrawn"}); err != nil {
+	err = store.Write(func(w *state.Writer) error {
+		return w.Append(state.Event{Time: now, Kind: "place", Text: "msk-2/web withdrawn"})
+	})
+	if err != nil {
 		fmt.Println(err)
 		return
 	}

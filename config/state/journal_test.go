@@ -33,7 +33,7 @@ func TestEventsKeepEverything(t *testing.T) {
 		Text:   `msk-2/web withdrawn: 10 of 20 failed, last: "status 503"`,
 		Fields: map[string]string{"place": "msk-2", "cause": "status 503"},
 	}
-	must(t, s.Append(e))
+	must(t, s.append(e))
 	must(t, s.Close())
 	got, err := openGood(t, file).Events(time.Time{}, 0)
 	must(t, err)
@@ -45,10 +45,10 @@ func TestEventsKeepEverything(t *testing.T) {
 
 func TestEventsAreInOrderOfTimeThenOfComing(t *testing.T) {
 	s := openGood(t, filepath.Join(t.TempDir(), "state.db"))
-	must(t, s.Append(at(2, "c")))
-	must(t, s.Append(at(1, "a"), at(3, "e"), at(2, "d")))
-	must(t, s.Append(at(1, "b")))
-	must(t, s.Append())
+	must(t, s.append(at(2, "c")))
+	must(t, s.append(at(1, "a"), at(3, "e"), at(2, "d")))
+	must(t, s.append(at(1, "b")))
+	must(t, s.append())
 
 	cases := []struct {
 		name  string
@@ -93,21 +93,21 @@ func TestTrimBoundsByAgeAndNumber(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := openGood(t, filepath.Join(t.TempDir(), "state.db"))
-			must(t, s.Append(at(1, "a"), at(2, "b"), at(2, "c"), at(3, "d")))
-			must(t, s.Trim(c.before, c.limit))
+			must(t, s.append(at(1, "a"), at(2, "b"), at(2, "c"), at(3, "d")))
+			must(t, s.trim(c.before, c.limit))
 			got, err := s.Events(time.Time{}, 0)
 			must(t, err)
 			if diff := cmp.Diff(c.want, texts(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			must(t, s.Append(at(2, "new")))
+			must(t, s.append(at(2, "new")))
 		})
 	}
 }
 
 func TestAppendIsAllOrNone(t *testing.T) {
 	s := openGood(t, filepath.Join(t.TempDir(), "state.db"))
-	if err := s.Append(at(1, "good"), Event{Text: "without a time"}); err == nil {
+	if err := s.append(at(1, "good"), Event{Text: "without a time"}); err == nil {
 		t.Error("an event without a time was taken")
 	}
 	if got, err := s.Events(time.Time{}, 0); err != nil || len(got) != 0 {

@@ -73,14 +73,14 @@ func TestFolderThatCannotBeWrittenToHoldsNothingUntilItCan(t *testing.T) {
 			if events, err := s.Events(time.Time{}, 0); !errors.Is(err, syscall.EACCES) {
 				t.Errorf("events %v, %v: that they cannot be read is not that there were none", events, err)
 			}
-			if err := s.Put("windows", "a", nil); !errors.Is(err, syscall.EACCES) {
+			if err := s.put("windows", "a", nil); !errors.Is(err, syscall.EACCES) {
 				t.Errorf("Put: %v", err)
 			}
 			mended(t, s, false, false, syscall.EACCES)
 			must(t, os.Chmod(folder, 0o777))
 			mended(t, s, false, true, nil)
 			mended(t, s, false, false, nil)
-			must(t, s.Put("windows", "a", []byte("x")))
+			must(t, s.put("windows", "a", []byte("x")))
 			must(t, s.Close())
 			if got := mustAll(t, openGood(t, s.name), "windows"); got["a"] != "x" {
 				t.Errorf("windows %v", got)
@@ -92,8 +92,8 @@ func TestFolderThatCannotBeWrittenToHoldsNothingUntilItCan(t *testing.T) {
 func TestFileThatMayOnlyBeReadIsReadUntilItMayBeWritten(t *testing.T) {
 	file := filepath.Join(openFolder(t), "state.db")
 	whole := openGood(t, file)
-	must(t, whole.Put("windows", "a", []byte("x")))
-	must(t, whole.Append(at(1, "before")))
+	must(t, whole.put("windows", "a", []byte("x")))
+	must(t, whole.append(at(1, "before")))
 	must(t, whole.Close())
 	must(t, os.Chmod(file, 0o444))
 
@@ -102,7 +102,7 @@ func TestFileThatMayOnlyBeReadIsReadUntilItMayBeWritten(t *testing.T) {
 		if got := mustAll(t, s, "windows"); got["a"] != "x" {
 			t.Errorf("windows %v", got)
 		}
-		if err := s.Append(at(2, "after")); !errors.Is(err, syscall.EACCES) {
+		if err := s.append(at(2, "after")); !errors.Is(err, syscall.EACCES) {
 			t.Errorf("Append: %v", err)
 		}
 		mended(t, s, false, false, syscall.EACCES)
@@ -112,7 +112,7 @@ func TestFileThatMayOnlyBeReadIsReadUntilItMayBeWritten(t *testing.T) {
 	}
 	must(t, os.Chmod(file, 0o666))
 	mended(t, s, false, true, nil)
-	must(t, s.Append(at(2, "after")))
+	must(t, s.append(at(2, "after")))
 	events, err := s.Events(time.Time{}, 0)
 	must(t, err)
 	if diff := cmp.Diff([]string{"before", "after"}, texts(events)); diff != "" {
@@ -127,7 +127,7 @@ func TestDamagedFileOnAReadOnlyDisk(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("damaged"), 0o444))
 	must(t, os.Chmod(folder, 0o555))
 	s := opened(t, file)
-	if err := s.Put("windows", "a", nil); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "could not be set aside") {
+	if err := s.put("windows", "a", nil); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), "could not be set aside") {
 		t.Errorf("Put: %v", err)
 	}
 	if got := mustAll(t, s, "windows"); len(got) != 0 {
@@ -136,7 +136,7 @@ func TestDamagedFileOnAReadOnlyDisk(t *testing.T) {
 	mended(t, s, false, false, syscall.EACCES)
 	must(t, os.Chmod(folder, 0o777))
 	mended(t, s, true, true, nil)
-	must(t, s.Put("windows", "a", nil))
+	must(t, s.put("windows", "a", nil))
 	if kept, err := filepath.Glob(file + ".damaged-*"); err != nil || len(kept) != 1 {
 		t.Errorf("set aside: %v, %v", kept, err)
 	}
@@ -145,7 +145,7 @@ func TestDamagedFileOnAReadOnlyDisk(t *testing.T) {
 func TestMendsWhatBecameOfTheFileWhileItWasOpen(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	s := openGood(t, other)
-	must(t, s.Put("windows", "of", []byte("another")))
+	must(t, s.put("windows", "of", []byte("another")))
 	must(t, s.Close())
 	cases := map[string]struct {
 		do     func(file string) error
@@ -160,14 +160,14 @@ func TestMendsWhatBecameOfTheFileWhileItWasOpen(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "state.db")
 			s := openGood(t, file)
-			must(t, s.Put("windows", "a", []byte("x")))
+			must(t, s.put("windows", "a", []byte("x")))
 			must(t, c.do(file))
 			_, _ = s.All("windows") // finds the damage
 			notice, anew, err := s.Mend()
 			if err != nil || !anew || (notice != "") != c.notice {
 				t.Errorf("notice %q, anew %v, error %v", notice, anew, err)
 			}
-			must(t, s.Put("windows", "b", []byte("y")))
+			must(t, s.put("windows", "b", []byte("y")))
 			must(t, s.Close())
 			if diff := cmp.Diff(c.want, mustAll(t, openGood(t, file), "windows")); diff != "" {
 				t.Errorf("windows (-want +got):\n%s", diff)
@@ -179,7 +179,7 @@ func TestMendsWhatBecameOfTheFileWhileItWasOpen(t *testing.T) {
 // A disk that turned read-only can only be checked and mounted again when nobody holds a file on it.
 func TestLetsGoOfAReadOnlyDisk(t *testing.T) {
 	s := openGood(t, filepath.Join(t.TempDir(), "state.db"))
-	must(t, s.Put("windows", "a", []byte("x")))
+	must(t, s.put("windows", "a", []byte("x")))
 	if err := s.Write(func(*Writer) error { return syscall.EROFS }); !errors.Is(err, syscall.EROFS) {
 		t.Errorf("Write: %v", err)
 	}

@@ -56,7 +56,7 @@ func TestIsAMapAndAList(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				name, key, value := names.Draw(t, "bucket"), keys.Draw(t, "key"), values.Draw(t, "value")
-				mustModel(t, s.Put(name, key, []byte(value)))
+				mustModel(t, s.put(name, key, []byte(value)))
 				if m.buckets[name] == nil {
 					m.buckets[name] = map[string]string{}
 				}
@@ -68,7 +68,7 @@ func TestIsAMapAndAList(t *testing.T) {
 				for k, v := range all {
 					given[k] = []byte(v)
 				}
-				mustModel(t, s.PutAll(name, given))
+				mustModel(t, s.putAll(name, given))
 				m.buckets[name] = all
 			},
 			"change": func(t *rapid.T) {
@@ -78,7 +78,7 @@ func TestIsAMapAndAList(t *testing.T) {
 				for k, v := range set {
 					given[k] = []byte(v)
 				}
-				mustModel(t, s.Change(name, given, gone))
+				mustModel(t, s.change(name, given, gone))
 				if m.buckets[name] == nil {
 					m.buckets[name] = map[string]string{}
 				}
@@ -92,12 +92,12 @@ func TestIsAMapAndAList(t *testing.T) {
 				for i, e := range events { // JSON keeps valid text only
 					events[i].Text = string([]rune(e.Text))
 				}
-				mustModel(t, s.Append(events...))
+				mustModel(t, s.append(events...))
 				m.append(events)
 			},
 			"trim": func(t *rapid.T) {
 				before, limit := times.Draw(t, "before"), limits.Draw(t, "limit")
-				mustModel(t, s.Trim(before, limit))
+				mustModel(t, s.trim(before, limit))
 				m.events = m.since(before, limit)
 			},
 			"reopen": func(t *rapid.T) {

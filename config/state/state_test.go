@@ -51,9 +51,9 @@ func must(t testing.TB, err error) {
 func TestHoldsWhatWasPutAfterReopening(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "folder", "state.db")
 	s := openGood(t, file)
-	must(t, s.Put("windows", "192.0.2.1", []byte("up")))
-	must(t, s.Put("windows", "192.0.2.2", []byte{}))
-	must(t, s.Put("prefixes", "192.0.2.1", []byte("another bucket")))
+	must(t, s.put("windows", "192.0.2.1", []byte("up")))
+	must(t, s.put("windows", "192.0.2.2", []byte{}))
+	must(t, s.put("prefixes", "192.0.2.1", []byte("another bucket")))
 	must(t, s.Close())
 
 	s = openGood(t, file)
@@ -72,10 +72,10 @@ func TestHoldsWhatWasPutAfterReopening(t *testing.T) {
 
 func TestPutAllReplacesTheBucket(t *testing.T) {
 	s := openGood(t, filepath.Join(t.TempDir(), "state.db"))
-	must(t, s.Put("windows", "gone", []byte("x")))
-	must(t, s.Put("windows", "changed", []byte("x")))
-	must(t, s.Put("windows", "same", []byte("x")))
-	must(t, s.PutAll("windows", map[string][]byte{"same": []byte("x"), "changed": []byte("y"), "new": nil}))
+	must(t, s.put("windows", "gone", []byte("x")))
+	must(t, s.put("windows", "changed", []byte("x")))
+	must(t, s.put("windows", "same", []byte("x")))
+	must(t, s.putAll("windows", map[string][]byte{"same": []byte("x"), "changed": []byte("y"), "new": nil}))
 	want := map[string]string{"same": "x", "changed": "y", "new": ""}
 	if diff := cmp.Diff(want, mustAll(t, s, "windows")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -93,12 +93,12 @@ func TestPutAllIsOneTransactionOrNone(t *testing.T) {
 		all[fmt.Sprint(i)] = []byte("window")
 	}
 	before := transactions()
-	must(t, s.PutAll("windows", all))
+	must(t, s.putAll("windows", all))
 	if got := transactions() - before; got != 1 {
 		t.Errorf("500 values took %d transactions, want 1", got)
 	}
-	must(t, s.PutAll("windows", all))
-	must(t, s.Trim(start, 10))
+	must(t, s.putAll("windows", all))
+	must(t, s.trim(start, 10))
 	if got := transactions() - before; got != 1 {
 		t.Errorf("writing the same again took %d transactions, want none", got-1)
 	}
@@ -111,12 +111,12 @@ func TestRefusesWhatItCannotStore(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"empty key", s.Put("windows", "", nil), `put: bucket windows: "": key required`},
-		{"empty bucket", s.Put("", "a", nil), `put: bucket : bucket name required`},
-		{"the journal as a bucket", s.Put("journal", "a", nil), `put: bucket journal: the name is the store's own`},
-		{"the schema as a bucket", s.PutAll("schema", nil), "put all: bucket schema: the name is the store's own"},
-		{"empty key among others", s.PutAll("windows", map[string][]byte{"": nil}), `put all: bucket windows: "": key required`},
-		{"event without a time", s.Append(Event{Kind: "geo"}), "append: journal: geo event: time 0001-01-01T00:00:00Z is not between 1970 and 2262"},
+		{"empty key", s.put("windows", "", nil), `write: bucket windows: "": key required`},
+		{"empty bucket", s.put("", "a", nil), `write: bucket : bucket name required`},
+		{"the journal as a bucket", s.put("journal", "a", nil), `write: bucket journal: the name is the store's own`},
+		{"the schema as a bucket", s.putAll("schema", nil), "write: bucket schema: the name is the store's own"},
+		{"empty key among others", s.putAll("windows", map[string][]byte{"": nil}), `write: bucket windows: "": key required`},
+		{"event without a time", s.append(Event{Kind: "geo"}), "write: journal: geo event: time 0001-01-01T00:00:00Z is not between 1970 and 2262"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,9 +183,9 @@ func TestManyMayReadAndWriteAtOnce(t *testing.T) {
 			for i := range 20 {
 				value := []byte(fmt.Sprint(i))
 				err := errors.Join(
-					s.Put("windows", name, value),
-					s.PutAll(name, map[string][]byte{"a": value}),
-					s.Append(Event{Time: start, Kind: name, Text: fmt.Sprint(i)}),
+					s.put("windows", name, value),
+					s.putAll(name, map[string][]byte{"a": value}),
+					s.append(Event{Time: start, Kind: name, Text: fmt.Sprint(i)}),
 				)
 				events, readErr := s.Events(start, 10)
 				got, getErr := s.Get("windows", name)

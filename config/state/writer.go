@@ -21,11 +21,7 @@ type Writer struct {
 // Write does all that do does with the writer in one transaction: when Write returns all of it is on the disk, or, with
 // an error, nothing. One transaction costs the disk the same whatever is in it, and nothing when nothing differs.
 func (s *Store) Write(do func(*Writer) error) error {
-	return s.told(s.transact(do), "write")
-}
-
-func (s *Store) transact(do func(*Writer) error) error {
-	return s.write(func(tx *bolt.Tx) error {
+	return s.told(s.write(func(tx *bolt.Tx) error {
 		w := &Writer{tx: tx}
 		if err := do(w); err != nil {
 			return err
@@ -34,32 +30,7 @@ func (s *Store) transact(do func(*Writer) error) error {
 			return errUnchanged
 		}
 		return nil
-	})
-}
-
-// Put is [Writer.Put] in a transaction of its own.
-func (s *Store) Put(bucket, key string, value []byte) error {
-	return s.told(s.transact(func(w *Writer) error { return w.Put(bucket, key, value) }), "put")
-}
-
-// PutAll is [Writer.PutAll] in a transaction of its own.
-func (s *Store) PutAll(bucket string, all map[string][]byte) error {
-	return s.told(s.transact(func(w *Writer) error { return w.PutAll(bucket, all) }), "put all")
-}
-
-// Change is [Writer.Change] in a transaction of its own.
-func (s *Store) Change(bucket string, set map[string][]byte, gone []string) error {
-	return s.told(s.transact(func(w *Writer) error { return w.Change(bucket, set, gone) }), "change")
-}
-
-// Append is [Writer.Append] in a transaction of its own.
-func (s *Store) Append(events ...Event) error {
-	return s.told(s.transact(func(w *Writer) error { return w.Append(events...) }), "append")
-}
-
-// Trim is [Writer.Trim] in a transaction of its own.
-func (s *Store) Trim(before time.Time, limit int) error {
-	return s.told(s.transact(func(w *Writer) error { return w.Trim(before, limit) }), "trim")
+	}), "write")
 }
 
 // Put sets the value of one key. The bucket is made if there is none.

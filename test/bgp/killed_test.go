@@ -213,7 +213,8 @@ func (k *killing) probe(n int) {
 	const rest = 20 * time.Millisecond
 	begin := time.Now()
 	time.Sleep(rest)
-	if err := k.disk.Put("probe", "n", []byte(fmt.Sprint(n))); err != nil {
+	err := k.disk.Write(func(w *state.Writer) error { return w.Put("probe", "n", []byte(fmt.Sprint(n))) })
+	if err != nil {
 		k.t.Error(err)
 	}
 	k.slowest = max(k.slowest, time.Since(begin)-rest)
