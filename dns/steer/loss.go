@@ -41,7 +41,7 @@ func Losses(s *Snapshot, demand map[string]float64, clients []Crowd) []Loss {
 	all := []Loss{l.loss(nil, -1)}
 	for p, counts := range l.places {
 		if counts {
-			all = append(all, l.loss(l.without(placeID(p)), placeID(p)))
+			all = append(all, l.loss(s.WithDrain(config.Drain{Target: s.in.Policy.places[p].name, Hard: true}), placeID(p)))
 		}
 	}
 	return all
@@ -76,20 +76,6 @@ func (s *Snapshot) inOrder(clients []Crowd) []Crowd {
 	}
 	slices.SortFunc(all, func(a, b Crowd) int { return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Weight, b.Weight)) })
 	return all
-}
-
-// without gives the snapshot as it is when a place is drained hard for the services that count.
-func (l *losses) without(p placeID) *Snapshot {
-	left := *l.s
-	for _, c := range l.services {
-		if i, ok := left.in.Policy.services[c.service].member(p); ok {
-			row := slices.Clone(left.standings.of(c.service))
-			row[i].drained, row[i].hard = true, true
-			row[i].offer()
-			left.standings = left.standings.with(c.service, row)
-		}
-	}
-	return &left
 }
 
 // loss sums up what is carried on a snapshot that lacks a place; a nil one lacks none.

@@ -1,7 +1,6 @@
 package steer
 
 import (
-	"slices"
 	"time"
 
 	"gslb/config"
@@ -172,20 +171,10 @@ func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
 // service that has none already is not among them.
 func (s *Snapshot) LeftBare(d config.Drain) []string {
 	var bare []string
-	for i := range s.in.Policy.services {
-		svc := s.state(i)
-		if (d.Service != "" && d.Service != svc.name) || !svc.anybody() {
-			continue
-		}
-		left := serviceState{s, svc.Service, slices.Clone(svc.standing)}
-		for j, m := range svc.members {
-			if s.in.Policy.places[m.place].name == d.Target {
-				left.standing[j].drained = true
-				left.standing[j].offer()
-			}
-		}
-		if !left.anybody() {
-			bare = append(bare, svc.name)
+	left := s.WithDrain(d)
+	for _, i := range left.changed(s) {
+		if s.Served(i) && !left.Served(i) {
+			bare = append(bare, s.in.Policy.services[i].name)
 		}
 	}
 	return bare

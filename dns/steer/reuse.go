@@ -96,7 +96,7 @@ func (s *Snapshot) standingsFrom(prev *Snapshot) (standings, *numbers) {
 		return prev.standings, prev.numbers
 	}
 	j.numbers, j.active = prev.numbers, p.activeAt(now)
-	return prev.standings.after(j, j.numbers.users(changed)), j.numbers
+	return prev.standings.after(j.numbers.users(changed), j.service), j.numbers
 }
 
 // samePlaces tells whether the numbers of places mean the same in two policies, and stand at the same points of the

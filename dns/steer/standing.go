@@ -54,7 +54,8 @@ type judge struct {
 }
 
 // service gives the standing of every member of a service.
-func (j *judge) service(svc *Service) []standing {
+func (j *judge) service(service int) []standing {
+	svc := &j.policy.services[service]
 	all := make([]standing, len(svc.members))
 	for i := range svc.members {
 		m := &svc.members[i]

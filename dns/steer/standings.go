@@ -22,15 +22,6 @@ func (ss standings) of(service int) []standing {
 	return ss[service/standingsPageSize][service%standingsPageSize]
 }
 
-// with is the standings with another of one service.
-func (ss standings) with(service int, members []standing) standings {
-	page := *ss[service/standingsPageSize]
-	page[service%standingsPageSize] = members
-	ss = slices.Clone(ss)
-	ss[service/standingsPageSize] = &page
-	return ss
-}
-
 // allStandings judges every service.
 func allStandings(j *judge) standings {
 	services := j.policy.services
@@ -39,13 +30,13 @@ func allStandings(j *judge) standings {
 		if i%standingsPageSize == 0 {
 			ss[i/standingsPageSize] = &standingsPage{}
 		}
-		ss[i/standingsPageSize][i%standingsPageSize] = j.service(&services[i])
+		ss[i/standingsPageSize][i%standingsPageSize] = j.service(i)
 	}
 	return ss
 }
 
-// after judges some services anew, which are in order.
-func (ss standings) after(j *judge, services []int32) standings {
+// after has some services, which are in order, stand as they are judged now.
+func (ss standings) after(services []int32, judge func(service int) []standing) standings {
 	ss = slices.Clone(ss)
 	copied := -1
 	for _, i := range services {
@@ -54,7 +45,7 @@ func (ss standings) after(j *judge, services []int32) standings {
 			page := *ss[at]
 			ss[at], copied = &page, at
 		}
-		ss[at][in] = j.service(&j.policy.services[i])
+		ss[at][in] = judge(int(i))
 	}
 	return ss
 }
