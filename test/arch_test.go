@@ -22,7 +22,10 @@ var house = []floor{
 		{"dns/admin", "what does the operator see?"},
 		{"dns/sim", "the world on a table: scripted scenarios on a virtual clock"},
 	}},
-	{"2.5", []room{{"dns", "bytes in, bytes out"}}},
+	{"2.5", []room{
+		{"dns", "bytes in, bytes out"},
+		{"dns/traffic", "where do many clients go, before and after a change, and when a place is lost?"},
+	}},
 	{"2", []room{{"dns/steer", "which sites does this client get, and why?"}}},
 	{"1.5", []room{{"geo/builtin/generate", "how is the built-in country database made?"}}},
 	{"1", []room{

@@ -9,6 +9,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/traffic"
 	"gslb/geo"
 )
 
@@ -55,8 +56,8 @@ func reckon(cfg *config.Config, policy *steer.Policy, world *geo.Map, clients st
 	}
 	c := &capacities{Clients: clientsRead{File: clients}, Peers: withPeers(cfg)}
 	demand := c.demand(cfg)
-	snapshot := sunnyIn(world, policy, now)
-	crowds := steer.Sample(snapshot, snapshot, sampleFor(cfg, demand))
+	snapshot := traffic.Sunny(policy, world, now)
+	crowds := traffic.Sample(snapshot, snapshot, sampleFor(cfg, demand))
 	if clients != "" {
 		var err error
 		if crowds, err = openCrowds(clients); err != nil {
@@ -68,7 +69,7 @@ func reckon(cfg *config.Config, policy *steer.Policy, world *geo.Map, clients st
 		c.Clients.Weight += crowd.Weight
 	}
 	c.Clients.Weight = digits(c.Clients.Weight)
-	for _, l := range steer.Losses(snapshot, demand, crowds) {
+	for _, l := range traffic.Losses(snapshot, demand, crowds) {
 		c.Losses = append(c.Losses, rowOf(l, capacity))
 	}
 	if !c.Known {
@@ -111,7 +112,7 @@ func sampleFor(cfg *config.Config, demand map[string]float64) int {
 	return max(least, min(most, decisions/members))
 }
 
-func rowOf(l steer.Loss, capacity map[string]float64) lossRow {
+func rowOf(l traffic.Loss, capacity map[string]float64) lossRow {
 	row := lossRow{Lost: l.Place, Nobody: digits(l.Unserved), Carriers: []carrier{}}
 	for _, a := range l.Carried {
 		c := carrier{Place: a.Place, Load: digits(a.Amount), Capacity: capacity[a.Place]}

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"gslb/dns/steer"
+	"gslb/dns/traffic"
 )
 
 // openCrowds reads a file of clients.
-func openCrowds(file string) ([]steer.Crowd, error) {
+func openCrowds(file string) ([]traffic.Crowd, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, unreadable(file, err)
@@ -37,8 +37,8 @@ const mostClients = 1 << 53
 
 // readCrowds reads clients: on each line an address, or a network, which is read as its first address as
 // servers do, and how many they are; 1 without it. Empty lines and what comes behind # are skipped.
-func readCrowds(file string, in io.Reader) ([]steer.Crowd, error) {
-	var all []steer.Crowd
+func readCrowds(file string, in io.Reader) ([]traffic.Crowd, error) {
+	var all []traffic.Crowd
 	var sum float64
 	lines := bufio.NewScanner(in)
 	for number := 1; lines.Scan(); number++ {
@@ -63,24 +63,24 @@ func readCrowds(file string, in io.Reader) ([]steer.Crowd, error) {
 	return all, nil
 }
 
-func readCrowd(words []string) (steer.Crowd, error) {
+func readCrowd(words []string) (traffic.Crowd, error) {
 	a, err := netip.ParseAddr(words[0])
 	if err != nil {
 		network, err := netip.ParsePrefix(words[0])
 		if err != nil {
-			return steer.Crowd{}, fmt.Errorf("%q is neither an address nor a network", words[0])
+			return traffic.Crowd{}, fmt.Errorf("%q is neither an address nor a network", words[0])
 		}
 		a = network.Masked().Addr()
 	}
 	switch len(words) {
 	case 1:
-		return steer.Crowd{Address: a, Weight: 1}, nil
+		return traffic.Crowd{Address: a, Weight: 1}, nil
 	case 2:
 		n, err := strconv.ParseUint(words[1], 10, 64)
 		if err != nil || n > mostClients {
-			return steer.Crowd{}, fmt.Errorf("%q is not a number of clients", words[1])
+			return traffic.Crowd{}, fmt.Errorf("%q is not a number of clients", words[1])
 		}
-		return steer.Crowd{Address: a, Weight: float64(n)}, nil
+		return traffic.Crowd{Address: a, Weight: float64(n)}, nil
 	}
-	return steer.Crowd{}, errors.New("a line is said as: ADDRESS, or ADDRESS COUNT")
+	return traffic.Crowd{}, errors.New("a line is said as: ADDRESS, or ADDRESS COUNT")
 }

@@ -9,6 +9,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/traffic"
 )
 
 func newDiff() *cobra.Command {
@@ -70,7 +71,7 @@ type candidate struct {
 }
 
 func (d diff) run(c *cobra.Command, old, later string) error {
-	var clients []steer.Crowd
+	var clients []traffic.Crowd
 	if d.clients != "" {
 		var err error
 		if clients, err = openCrowds(d.clients); err != nil {
@@ -82,9 +83,9 @@ func (d diff) run(c *cobra.Command, old, later string) error {
 		return err
 	}
 	if d.clients == "" {
-		clients = steer.Sample(before.snapshot, after.snapshot, d.sample)
+		clients = traffic.Sample(before.snapshot, after.snapshot, d.sample)
 	}
-	m := movesOf(before, after, steer.Compare(before.snapshot, after.snapshot, clients))
+	m := movesOf(before, after, traffic.Compare(before.snapshot, after.snapshot, clients))
 	m.Clients = clientsRead{File: d.clients, Addresses: len(clients), Weight: m.comparison.Weight}
 	if d.json {
 		err = writeJSON(c.OutOrStdout(), m)
@@ -117,12 +118,12 @@ func openCandidates(c *cobra.Command, old, later string) (before, after candidat
 	if err != nil {
 		return before, after, err
 	}
-	before.snapshot = sunnyIn(world, before.policy, now)
+	before.snapshot = traffic.Sunny(before.policy, world, now)
 	if after.cfg.Geo != before.cfg.Geo {
 		if world, err = openGeo(after.cfg); err != nil {
 			return before, after, err
 		}
 	}
-	after.snapshot = sunnyIn(world, after.policy, now)
+	after.snapshot = traffic.Sunny(after.policy, world, now)
 	return before, after, nil
 }

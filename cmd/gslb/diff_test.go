@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"gslb/dns/steer"
+	"gslb/dns/traffic"
 )
 
 func TestReadsClients(t *testing.T) {
 	const text = "# of Monday\n203.0.113.7 10\n\n  198.51.100.99/24\t5 # a network\n2001:db8::1\n"
 	got, err := readCrowds("c", strings.NewReader(text))
-	want := []steer.Crowd{
+	want := []traffic.Crowd{
 		{Address: netip.MustParseAddr("203.0.113.7"), Weight: 10},
 		{Address: netip.MustParseAddr("198.51.100.0"), Weight: 5},
 		{Address: netip.MustParseAddr("2001:db8::1"), Weight: 1},

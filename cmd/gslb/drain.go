@@ -16,6 +16,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/admin"
+	"gslb/dns/traffic"
 	"gslb/geo"
 )
 
@@ -190,5 +191,5 @@ func (d *drain) bare(c *cobra.Command) ([]string, error) {
 		return nil, wrong.Err()
 	}
 	nowhere := geo.NewMap(maps.All(map[netip.Prefix]geo.Location{}))
-	return sunnyIn(nowhere, policy, time.Now()).LeftBare(d.Drain), nil
+	return traffic.Sunny(policy, nowhere, time.Now()).LeftBare(d.Drain), nil
 }

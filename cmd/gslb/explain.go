@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb/dns/admin"
+	"gslb/dns/traffic"
+	"gslb/geo"
 )
 
 func newExplain(o *options) *cobra.Command {
@@ -73,12 +75,12 @@ func askConfig(c *cobra.Command, file string, q admin.Question) (admin.Explanati
 	if err != nil {
 		return admin.Explanation{}, err
 	}
-	now := time.Now()
-	s, err := sunny(cfg, policy, now)
+	world, err := geo.Open(geo.Files(cfg.Geo))
 	if err != nil {
 		return admin.Explanation{}, err
 	}
-	return admin.Explain(s, q, now)
+	now := time.Now()
+	return admin.Explain(traffic.Sunny(policy, world, now), q, now)
 }
 
 func writeJSON[T any](w io.Writer, value T) error {

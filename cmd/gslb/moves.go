@@ -9,6 +9,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/traffic"
 	"gslb/dns/zone"
 )
 
@@ -26,7 +27,7 @@ type moves struct {
 	Names     []nameMove     `json:"names"`
 	Peers     []string       `json:"peers"` // partners that have BGP sessions, whose routes are not known here
 
-	comparison *steer.Comparison
+	comparison *traffic.Comparison
 }
 
 type configName struct {
@@ -79,15 +80,15 @@ type nameMove struct {
 	After  string `json:"after"`
 }
 
-func movesOf(before, after candidate, c *steer.Comparison) *moves {
+func movesOf(before, after candidate, c *traffic.Comparison) *moves {
 	names := nameMoves(before.cfg, after.cfg)
 	m := &moves{
 		Old: configName{before.cfg.File, before.cfg.Hash()}, New: configName{after.cfg.File, after.cfg.Hash()},
 		Still: len(c.Moves) == 0 && len(names) == 0, Moved: rounded(c.Moved(), c.Answers()),
 		Services: serviceRows(c), Places: placeRows(c), Names: names, Peers: withPeers(before.cfg, after.cfg), comparison: c,
 	}
-	m.Partners = groupRows(c, c.Partners, func(m steer.Move) string { return m.Partner })
-	m.Countries = groupRows(c, withUnknown(c), func(m steer.Move) string { return m.Country })
+	m.Partners = groupRows(c, c.Partners, func(m traffic.Move) string { return m.Partner })
+	m.Countries = groupRows(c, withUnknown(c), func(m traffic.Move) string { return m.Country })
 	return m
 }
 
@@ -106,10 +107,10 @@ func typeWord(f steer.Family) string {
 	return "A"
 }
 
-func serviceRows(c *steer.Comparison) []serviceMoves {
-	by := map[steer.Asked][]steer.Move{}
+func serviceRows(c *traffic.Comparison) []serviceMoves {
+	by := map[traffic.Asked][]traffic.Move{}
 	for _, m := range c.Moves {
-		q := steer.Asked{Service: m.Service, Family: m.Family}
+		q := traffic.Asked{Service: m.Service, Family: m.Family}
 		by[q] = append(by[q], m)
 	}
 	rows := make([]serviceMoves, len(c.Asked))
@@ -120,7 +121,7 @@ func serviceRows(c *steer.Comparison) []serviceMoves {
 	return rows
 }
 
-func weighed(all []steer.Move) float64 {
+func weighed(all []traffic.Move) float64 {
 	var sum float64
 	for _, m := range all {
 		sum += m.Weight
@@ -129,7 +130,7 @@ func weighed(all []steer.Move) float64 {
 }
 
 // ways puts moves together that go from one place to another, the broadest way first.
-func ways(all []steer.Move, whole float64) []way {
+func ways(all []traffic.Move, whole float64) []way {
 	type ends struct{ from, to string }
 	sums := map[ends]float64{}
 	for _, m := range all {
@@ -146,7 +147,7 @@ func ways(all []steer.Move, whole float64) []way {
 }
 
 // placeRows gives every place, those first whose part changes most.
-func placeRows(c *steer.Comparison) []placeMoves {
+func placeRows(c *traffic.Comparison) []placeMoves {
 	sums, renewed := map[string][2]float64{}, map[string]float64{}
 	for _, l := range c.Loads {
 		s := sums[l.Place]
@@ -169,21 +170,21 @@ func placeRows(c *steer.Comparison) []placeMoves {
 }
 
 // withUnknown is the countries, and what is in none of them.
-func withUnknown(c *steer.Comparison) []steer.Group {
+func withUnknown(c *traffic.Comparison) []traffic.Group {
 	rest := c.Weight
 	for _, g := range c.Countries {
 		rest -= g.Weight
 	}
-	return append(slices.Clone(c.Countries), steer.Group{Weight: max(0, rest)})
+	return append(slices.Clone(c.Countries), traffic.Group{Weight: max(0, rest)})
 }
 
 // groupRows gives the groups of which some clients move, those first that make most of what moves.
-func groupRows(c *steer.Comparison, groups []steer.Group, name func(steer.Move) string) []groupMoves {
-	by := map[string][]steer.Move{}
+func groupRows(c *traffic.Comparison, groups []traffic.Group, name func(traffic.Move) string) []groupMoves {
+	by := map[string][]traffic.Move{}
 	for _, m := range c.Moves {
 		by[name(m)] = append(by[name(m)], m)
 	}
-	slices.SortStableFunc(groups, func(a, b steer.Group) int { return cmp.Compare(weighed(by[b.Name]), weighed(by[a.Name])) })
+	slices.SortStableFunc(groups, func(a, b traffic.Group) int { return cmp.Compare(weighed(by[b.Name]), weighed(by[a.Name])) })
 	rows := []groupMoves{}
 	for _, g := range groups {
 		if all := by[g.Name]; len(all) > 0 {

@@ -83,7 +83,7 @@ func (p *Policy) given(service int) sign.Given {
 	svc := &p.services[service]
 	types := svc.types()
 	if svc.gives == zone.TypeA {
-		has := svc.families()
+		has := svc.Families()
 		types = slices.DeleteFunc(types, func(t uint16) bool {
 			return t == zone.TypeA && !has[IPv4] || t == zone.TypeAAAA && !has[IPv6] || t == zone.TypeHTTPS && !has[IPv4] && !has[IPv6]
 		})
@@ -91,8 +91,8 @@ func (p *Policy) given(service int) sign.Given {
 	return sign.Given{Types: types, TTL: svc.ttl}
 }
 
-// families tells of which families the service has addresses at all.
-func (svc *Service) families() (has [2]bool) {
+// Families tells of which families the service has addresses at all, however they fare.
+func (svc *Service) Families() (has [2]bool) {
 	for i := range svc.members {
 		for f, addresses := range svc.members[i].all {
 			has[f] = has[f] || len(addresses) > 0

@@ -14,7 +14,7 @@
 // The scope is the widest block around the client in which every address gets the same tiers.
 //
 // [Explain] runs the same Decide and puts its trail into words; dig, the command line and HTTP
-// print these. [Compare] runs it on two snapshots, and tells which clients would move. The [Publisher]
+// print these. An [Outlook] tells what clients can expect of it over many draws. The [Publisher]
 // keeps the newest snapshot behind one pointer.
 //
 // The package opens no socket and no file, and, but for the Publisher, reads no clock and writes no log.

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"gslb/bgp"
@@ -128,15 +127,17 @@ func TestDecideWithARampAllocatesNothing(t *testing.T) {
 }
 
 func TestSharesKnowWhoHasJoined(t *testing.T) {
-	s := returning(t, shop("weighted", "2", 100, 100, 100)).snapshot()
+	w := returning(t, shop("weighted", "2", 100, 100, 100))
+	s := w.snapshot()
+	w.now = noon.Add(5 * time.Minute)
+	outlook := w.after(s).Outlook(0, steer.IPv4)
 	for i := range 50 {
 		client := netip.AddrFrom4([4]byte{100, 0, byte(i), 1})
-		d := steer.Decide(s, steer.Query{Client: s.Client(client, steer.Subnet{}), Now: noon.Add(5 * time.Minute)})
 		want := 2
 		if given(s, client, 5*time.Minute, 40) {
 			want = 3
 		}
-		if got := d.Shares(s, 0); len(got) != want {
+		if got := outlook.Of(client).Shares; len(got) != want {
 			t.Errorf("%s: shares %v, want %d", client, got, want)
 		}
 	}
@@ -216,21 +217,5 @@ func TestNobodyWaitsAtADrainedPlace(t *testing.T) {
 		if client := netip.AddrFrom4([4]byte{100, 0, byte(i), 1}); !given(s, client, time.Minute, 1) {
 			t.Fatalf("%s is at the drained place until it has joined the other", client)
 		}
-	}
-}
-
-// What a configuration would move does not depend on ramps: none runs while everything is up.
-func TestRampsMoveNobodyInAComparison(t *testing.T) {
-	compare := func(change ...string) *steer.Comparison {
-		text := strings.NewReplacer(change...).Replace(cdn)
-		drained := strings.Replace(text, "drains: []", "drains: [{target: msk-1}]", 1)
-		world := newWorld(t, text)
-		after := newWorld(t, drained)
-		after.geo = world.geo
-		return steer.Compare(world.snapshot(), after.snapshot(), everywhere())
-	}
-	without, with := compare(), compare("msk-1: {", "msk-1: {ramp: 10m, ", "msk-2: {", "msk-2: {ramp: 10m, ")
-	if diff := cmp.Diff(without, with); diff != "" || len(with.Moves) == 0 {
-		t.Errorf("moves without ramps (-) and with them (+):\n%s", diff)
 	}
 }

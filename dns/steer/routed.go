@@ -114,3 +114,6 @@ func siteList(routes []bgp.Route, sites map[string]list) list {
 	}
 	return l
 }
+
+// Routes are the partners' routes of the snapshot: also those that are not steered by.
+func (s *Snapshot) Routes() *bgp.Table { return s.in.Routes }

@@ -1,12 +1,12 @@
-package steer
+package traffic
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 
 	"gslb/bgp"
 	"gslb/config"
+	"gslb/dns/steer"
 )
 
 // Sides of a comparison.
@@ -17,7 +17,9 @@ const (
 
 // comparer has everything that a comparison reads. It is not written once it is made.
 type comparer struct {
-	sides     [2]*Snapshot
+	sides     [2]*steer.Snapshot
+	crowds    []Crowd // by address
+	kinds     []kind  // of the crowds
 	pairs     []pair
 	partners  []string
 	partner   map[string]int32 // index in partners
@@ -53,10 +55,10 @@ func (o overlap) kept(had, has float64) float64 {
 	return float64(o.both) * min(had/float64(max(o.before, 1)), has/float64(max(o.after, 1)))
 }
 
-func newComparer(was, is *Snapshot) *comparer {
-	c := &comparer{sides: [2]*Snapshot{before: was, after: is}, partners: []string{""}, partner: map[string]int32{}}
-	for _, s := range []*Snapshot{is, was} {
-		for _, p := range s.in.Policy.partners {
+func newComparer(was, is *steer.Snapshot, crowds []Crowd) *comparer {
+	c := &comparer{sides: [2]*steer.Snapshot{before: was, after: is}, crowds: inOrder(is, crowds), partners: []string{""}, partner: map[string]int32{}}
+	for _, s := range []*steer.Snapshot{is, was} {
+		for _, p := range s.Policy().Partners() {
 			if _, known := c.partner[p.Name]; !known {
 				c.partner[p.Name] = int32(len(c.partners))
 				c.partners = append(c.partners, p.Name)
@@ -64,12 +66,13 @@ func newComparer(was, is *Snapshot) *comparer {
 		}
 	}
 	c.numberCountries()
+	c.findKinds()
 	c.pairServices()
 	return c
 }
 
 func (c *comparer) numberCountries() {
-	world := c.sides[after].in.Geo
+	world := c.sides[after].Geo()
 	numbers := map[string]int32{"": 0}
 	c.countries, c.country = []string{""}, make([]int32, world.Len())
 	for i := range c.country {
@@ -85,29 +88,29 @@ func (c *comparer) numberCountries() {
 }
 
 func (c *comparer) pairServices() {
-	was, is := c.sides[before].in.Policy, c.sides[after].in.Policy
+	was, is := c.sides[before].Policy(), c.sides[after].Policy()
 	old := map[string]int{}
 	for i, svc := range was.Services() {
-		old[svc.name] = i
+		old[svc.Name()] = i
 	}
 	for i, svc := range is.Services() {
-		j, known := old[svc.name]
+		j, known := old[svc.Name()]
 		if !known {
 			j = -1
 		}
-		delete(old, svc.name)
-		c.ask(svc.name, [2]int{before: j, after: i})
+		delete(old, svc.Name())
+		c.ask(svc.Name(), [2]int{before: j, after: i})
 	}
 	for j, svc := range was.Services() {
-		if _, gone := old[svc.name]; gone {
-			c.ask(svc.name, [2]int{before: j, after: -1})
+		if _, gone := old[svc.Name()]; gone {
+			c.ask(svc.Name(), [2]int{before: j, after: -1})
 		}
 	}
 }
 
 // ask adds the questions for a service: one for each family that it has addresses of, on either side.
 func (c *comparer) ask(name string, service [2]int) {
-	for f := IPv4; f < anyFamily; f++ {
+	for _, f := range []steer.Family{steer.IPv4, steer.IPv6} {
 		p := pair{Asked: Asked{name, f}, service: service, words: []string{NoAnswer, AllDown, NoService}, common: make([]overlap, firstPlace)}
 		asked := false
 		for side := range c.sides {
@@ -123,28 +126,28 @@ func (c *comparer) ask(name string, service [2]int) {
 
 // learn adds the places of one side to a pair, and tells whether it has addresses of the family.
 func (c *comparer) learn(p *pair, side int) bool {
-	s := c.sides[side]
-	svc := &s.in.Policy.services[p.service[side]]
-	found := slices.ContainsFunc(svc.allDown.Addresses, func(a netip.Addr) bool { return familyOf(a) == p.Family })
+	svc := c.service(p, side)
 	old := c.given(p, before)
-	p.number[side] = make([]int, len(svc.members))
+	p.number[side] = make([]int, len(svc.Places()))
 	seen := map[string]int{}
 	for i := firstPlace; i < len(p.words); i++ {
 		seen[p.words[i]] = i
 	}
-	for i, m := range svc.members {
-		name := s.in.Policy.places[m.place].name
+	for i, name := range svc.Places() {
 		n, known := seen[name]
 		if !known {
 			n = len(p.words)
 			p.words, p.common = append(p.words, name), append(p.common, overlap{})
 		}
 		p.number[side][i] = n
-		all := s.standings.of(p.service[side])[i].all[p.Family]
-		found = found || len(all) > 0
-		p.common[n] = p.common[n].with(side, all, old[n])
+		p.common[n] = p.common[n].with(side, svc.Addresses(i, p.Family), old[n])
 	}
-	return found
+	return svc.Families()[p.Family]
+}
+
+// service gives the service of one side of a pair.
+func (c *comparer) service(p *pair, side int) *steer.Service {
+	return c.sides[side].Policy().Service(p.service[side])
 }
 
 // with counts the addresses of one side; those of the side before are given to compare with.
@@ -166,72 +169,26 @@ func (o overlap) with(side int, all, old []netip.Addr) overlap {
 func (c *comparer) given(p *pair, side int) map[int][]netip.Addr {
 	all := map[int][]netip.Addr{}
 	for i, at := range p.number[side] {
-		all[at] = c.sides[side].standings.of(p.service[side])[i].all[p.Family]
+		all[at] = c.service(p, side).Addresses(i, p.Family)
 	}
 	return all
 }
 
-// decide finds out what a client can expect. Whoever is in the decision's block can expect the same.
-func (c *comparer) decide(t *tally, client netip.Addr) {
-	for side, s := range c.sides {
-		if t.blocks[side].Contains(client) {
-			continue
-		}
-		service, bits := t.pair.service[side], 0
-		t.gets[side] = t.gets[side][:0]
-		if service < 0 {
-			t.gets[side] = append(t.gets[side], part{atNoService, 1})
-		} else {
-			d := Decide(s, Query{Service: service, Client: Client{Address: client, Source: client}, Family: t.pair.Family})
-			t.gets[side], bits = t.pair.expected(&d, s, side, &t.sharers[side], t.gets[side]), d.even(s, service)
-		}
-		t.blocks[side] = netip.PrefixFrom(client, bits).Masked()
-	}
-}
-
-// expected appends what a decision lets expect, by index in the words.
-func (p *pair) expected(d *Decision, s *Snapshot, side int, sh *sharer, to []part) []part {
-	to = sh.parts(d, s, p.service[side], to)
-	switch {
-	case len(to) > 0:
-	case d.Placed == PlacedAllDown:
-		return append(to, part{atAllDown, 1})
-	default:
-		return append(to, part{atNoAnswer, 1})
-	}
-	for i := range to {
-		to[i].at = p.number[side][to[i].at]
-	}
-	return to
-}
-
-// crowd is clients whose address has been looked up.
-type crowd struct {
-	Crowd
-	kind
-}
-
-// inOrder gives the clients by the addresses that they are steered by, in their order: neighbours get
-// the same, mostly.
-func (c *comparer) inOrder(clients []Crowd) []crowd {
-	all := make([]crowd, len(clients))
-	config.AllProcessors().Each((len(clients)+lookups-1)/lookups, func(portion int) {
-		for i := portion * lookups; i < min(len(clients), (portion+1)*lookups); i++ {
-			a := c.sides[after].Client(clients[i].Address, Subnet{}).Address
-			all[i] = crowd{Crowd{a, clients[i].Weight}, kind{c.partnerOf(a), c.countryOf(a)}}
+// findKinds looks up the partner and the country of every crowd.
+func (c *comparer) findKinds() {
+	c.kinds = make([]kind, len(c.crowds))
+	config.AllProcessors().Each((len(c.crowds)+settled-1)/settled, func(portion int) {
+		for i := portion * settled; i < min(len(c.crowds), (portion+1)*settled); i++ {
+			a := c.crowds[i].Address
+			c.kinds[i] = kind{c.partnerOf(a), c.countryOf(a)}
 		}
 	})
-	slices.SortFunc(all, func(a, b crowd) int { return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Weight, b.Weight)) })
-	return all
 }
-
-// lookups is how many clients are looked up at a time.
-const lookups = 1 << 14
 
 // partnerOf finds the partner whose network a client is in: by the best route of the longest prefix.
 func (c *comparer) partnerOf(client netip.Addr) int32 {
-	for _, s := range []*Snapshot{c.sides[after], c.sides[before]} {
-		for _, routes := range s.in.Routes.Covering(client) {
+	for _, s := range []*steer.Snapshot{c.sides[after], c.sides[before]} {
+		for _, routes := range s.Routes().Covering(client) {
 			best := routes[0]
 			if len(routes) > 1 {
 				best = bgp.Tiers(routes)[0][0]
@@ -243,6 +200,6 @@ func (c *comparer) partnerOf(client netip.Addr) int32 {
 }
 
 func (c *comparer) countryOf(client netip.Addr) int32 {
-	location, _ := c.sides[after].in.Geo.Table().Lookup(client)
+	location, _ := c.sides[after].Geo().Table().Lookup(client)
 	return c.country[location]
 }

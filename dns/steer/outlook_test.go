@@ -47,10 +47,9 @@ func counted(s *steer.Snapshot, draws int) map[string]float64 {
 }
 
 func shares(s *steer.Snapshot) map[string]float64 {
-	d := steer.Decide(s, steer.Query{Client: s.Client(mustAddr("11.0.0.1"), steer.Subnet{})})
 	all := map[string]float64{}
-	for _, share := range d.Shares(s, 0) {
-		all[share.Place] = share.Part
+	for _, share := range s.Outlook(0, steer.IPv4).Of(mustAddr("11.0.0.1")).Shares {
+		all[s.Policy().Service(0).Places()[share.Member]] = share.Part
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package steer_test
+package traffic_test
 
 import (
 	stdcmp "cmp"
@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"gslb/dns/steer"
+	"gslb/dns/traffic"
 )
 
 // everywhere is clients all over the world of most tests.
-func everywhere() []steer.Crowd {
-	var all []steer.Crowd
+func everywhere() []traffic.Crowd {
+	var all []traffic.Crowd
 	for i := range 512 {
-		all = append(all, steer.Crowd{Address: netip.AddrFrom4([4]byte{198, 18 + byte(i&1), byte(i), 1}), Weight: 1 + float64(i%3)})
+		all = append(all, traffic.Crowd{Address: netip.AddrFrom4([4]byte{198, 18 + byte(i&1), byte(i), 1}), Weight: 1 + float64(i%3)})
 	}
 	return all
 }
@@ -31,7 +31,7 @@ func TestLosingOneOfEqualsLoadsTheOthers(t *testing.T) {
 			at = append(at, fmt.Sprintf("p%d: [192.0.2.%d]", i, i+1))
 		}
 		text += "}\nservices: {www: {steer: [datacenters], at: {" + strings.Join(at, ", ") + "}}}\n"
-		losses := steer.Losses(newWorld(t, text).snapshot(), map[string]float64{"www": 1}, everywhere())
+		losses := traffic.Losses(sunny(t, text), map[string]float64{"www": 1}, everywhere())
 		if len(losses) != n+1 {
 			t.Fatalf("%d losses of %d places", len(losses), n)
 		}
@@ -58,9 +58,9 @@ services:
   six: {at: {near: ["2001:db8::1"]}}
 drains: [{target: spare, service: mail}]
 `
-	clients := []steer.Crowd{{Address: mustAddr("198.18.0.1"), Weight: 30}, {Address: mustAddr("8.8.8.8"), Weight: 60}, {Address: mustAddr("::ffff:8.8.8.9"), Weight: 10}}
+	clients := []traffic.Crowd{{Address: mustAddr("198.18.0.1"), Weight: 30}, {Address: mustAddr("8.8.8.8"), Weight: 60}, {Address: mustAddr("::ffff:8.8.8.9"), Weight: 10}}
 	var got []string
-	for _, l := range steer.Losses(newWorld(t, text).snapshot(), map[string]float64{"video": 1000, "mail": 100, "six": 7}, clients) {
+	for _, l := range traffic.Losses(sunny(t, text), map[string]float64{"video": 1000, "mail": 100, "six": 7}, clients) {
 		got = append(got, fmt.Sprintf("%s%v %v", l.Place, l.Carried, l.Unserved))
 	}
 	want := []string{
@@ -75,16 +75,37 @@ drains: [{target: spare, service: mail}]
 	}
 }
 
+const cdn = `
+checks:
+  web: {http: {path: /ping}, interval: 10s}
+datacenters:
+  msk-1: {location: [55.75, 37.62]}
+  msk-2: {location: [55.80, 37.50]}
+  fra:   {location: [50.11, 8.68]}
+sites:
+  nsk: {location: [55.03, 82.92], partners_only: true}
+  spb: {location: [59.94, 30.31]}
+partners:
+  sibtel: {site: nsk, networks: [198.19.128.0/17, 203.0.112.0/20]}
+  neva:   {site: spb, networks: [203.0.113.128/25, 203.0.96.0/19]}
+services:
+  video: {check: web, at: {nsk: [198.51.100.1], spb: [198.51.100.17], msk-1: [192.0.2.11], fra: [192.0.2.31, "2001:db8:3::31"]}}
+  portal: {check: web, steer: [datacenters], answer: all, at: {msk-1: [192.0.2.1, "2001:db8:1::1"], msk-2: [192.0.2.2], fra: [192.0.2.3]}}
+zones:
+  ok.test: {ns: [ns.example.], services: {www: portal, video: video}}
+drains: []
+`
+
 // A lost place is what a hard drain in the configuration would make of it.
 func TestLossIsAHardDrain(t *testing.T) {
 	demand := map[string]float64{"video": 3, "portal": 2}
-	losses := steer.Losses(newWorld(t, cdn).snapshot(), demand, everywhere())
+	losses := traffic.Losses(sunny(t, cdn), demand, everywhere())
 	if len(losses) < 4 {
 		t.Fatalf("only %d losses", len(losses))
 	}
 	for _, l := range losses[1:] {
 		drained := strings.Replace(cdn, "drains: []", "drains: [{target: "+l.Place+", hard: true}]", 1)
-		want := steer.Losses(newWorld(t, drained).snapshot(), demand, everywhere())[0]
+		want := traffic.Losses(sunny(t, drained), demand, everywhere())[0]
 		want.Place = l.Place
 		if diff := cmp.Diff(want, l); diff != "" {
 			t.Errorf("without %s (-drained +lost):\n%s", l.Place, diff)
@@ -94,7 +115,7 @@ func TestLossIsAHardDrain(t *testing.T) {
 
 // What every place carries, worked out by hand: the demand of s is 100, that of t 60.
 func TestLossesByHand(t *testing.T) {
-	clients := []steer.Crowd{{Address: mustAddr("198.18.0.1"), Weight: 50}, {Address: mustAddr("8.8.8.8"), Weight: 50}}
+	clients := []traffic.Crowd{{Address: mustAddr("198.18.0.1"), Weight: 50}, {Address: mustAddr("8.8.8.8"), Weight: 50}}
 	for _, tc := range []struct{ name, text, want string }{
 		{"weights", "services: {s: {steer: [datacenters], at: {a: {addresses: [192.0.2.1], weight: 200}, b: [192.0.2.2], c: [192.0.2.3]}}}",
 			"none a=50 b=25 c=25; a b=50 c=50; b a=66.7 c=33.3; c a=66.7 b=33.3"},
@@ -128,7 +149,7 @@ func TestLossesByHand(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			text := "datacenters: {a: {}, b: {}, c: {}}\nsites: {x: {partners_only: true}, y: {partners_only: true}}\n" + tc.text + "\n"
 			var got []string
-			for _, l := range steer.Losses(newWorld(t, text).snapshot(), map[string]float64{"s": 100, "t": 60}, clients) {
+			for _, l := range traffic.Losses(sunny(t, text), map[string]float64{"s": 100, "t": 60}, clients) {
 				row := stdcmp.Or(l.Place, "none")
 				for _, c := range l.Carried {
 					row += fmt.Sprintf(" %s=%.3g", c.Place, c.Amount)

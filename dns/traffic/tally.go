@@ -1,9 +1,11 @@
-package steer
+package traffic
 
 import (
 	"cmp"
 	"net/netip"
 	"slices"
+
+	"gslb/dns/steer"
 )
 
 // kind is what clients have in common who are counted together: indices in a comparer's lists.
@@ -15,6 +17,12 @@ type flow struct {
 	from, to int32
 }
 
+// part is the share of something that clients can get, by its index in the words of a pair.
+type part struct {
+	at    int
+	share float64
+}
+
 // tally counts what clients get from one pair. It is for one goroutine.
 //
 // It counts a run of clients at once: clients of one kind, one behind the other, who get the same.
@@ -23,31 +31,61 @@ type tally struct {
 	loads [][2]float64 // on each side, by index in the words of the pair
 	flows map[flow]float64
 
-	sharers [2]sharer
-	parts   [2][]float64 // of the run that is being counted, by index in the words; 0 between runs
+	outlooks [2]*steer.Outlook // nil: no service
+	parts    [2][]float64      // of the run that is being counted, by index in the words; 0 between runs
 
 	kind
 	blocks [2]netip.Prefix // around the last client: in it everybody can expect the same, on each side
-	gets   [2][]part       // that is this, by index in the words
+	gets   [2][]part       // that is this
 	weight float64         // of the run
 }
 
-// tally goes through all clients, who come in the order of their addresses.
-func (c *comparer) tally(p *pair, clients []crowd) *tally {
+// tally goes through all crowds.
+func (c *comparer) tally(p *pair) *tally {
 	t := &tally{pair: p, loads: make([][2]float64, len(p.words)), flows: map[flow]float64{}}
 	t.parts = [2][]float64{make([]float64, len(p.words)), make([]float64, len(p.words))}
-	for i := range clients {
-		who := &clients[i]
-		if t.kind != who.kind || !t.blocks[before].Contains(who.Address) || !t.blocks[after].Contains(who.Address) {
+	for side, s := range c.sides {
+		if p.service[side] >= 0 {
+			t.outlooks[side] = s.Outlook(p.service[side], p.Family)
+		}
+	}
+	for i, who := range c.crowds {
+		if t.kind != c.kinds[i] || !t.blocks[before].Contains(who.Address) || !t.blocks[after].Contains(who.Address) {
 			t.count()
-			t.kind = who.kind
-			c.decide(t, who.Address)
+			t.kind = c.kinds[i]
+			t.expect(who.Address)
 		}
 		t.weight += who.Weight
 	}
 	t.count()
-	t.parts, t.sharers = [2][]float64{}, [2]sharer{}
+	t.parts, t.outlooks = [2][]float64{}, [2]*steer.Outlook{}
 	return t
+}
+
+// expect finds out what a client can expect on each side.
+func (t *tally) expect(client netip.Addr) {
+	for side, o := range t.outlooks {
+		if t.blocks[side].Contains(client) {
+			continue
+		}
+		gets := t.gets[side][:0]
+		if o == nil {
+			t.gets[side], t.blocks[side] = append(gets, part{atNoService, 1}), netip.PrefixFrom(client, 0).Masked()
+			continue
+		}
+		e := o.Of(client)
+		for _, s := range e.Shares {
+			gets = append(gets, part{t.pair.number[side][s.Member], s.Part})
+		}
+		switch {
+		case len(gets) > 0:
+		case e.Placed == steer.PlacedAllDown:
+			gets = append(gets, part{atAllDown, 1})
+		default:
+			gets = append(gets, part{atNoAnswer, 1})
+		}
+		t.gets[side], t.blocks[side] = gets, e.Block
+	}
 }
 
 // count adds the run up, and begins another.
@@ -101,14 +139,13 @@ func (t *tally) countFlows() {
 }
 
 // result puts names to the numbers of a comparison.
-func (c *comparer) result(clients []crowd, tallies []*tally) *Comparison {
+func (c *comparer) result(tallies []*tally) *Comparison {
 	partners, countries := make([]float64, len(c.partners)), make([]float64, len(c.countries))
 	r := &Comparison{}
-	for i := range clients {
-		who := &clients[i]
+	for i, who := range c.crowds {
 		r.Weight += who.Weight
-		partners[who.partner] += who.Weight
-		countries[who.country] += who.Weight
+		partners[c.kinds[i].partner] += who.Weight
+		countries[c.kinds[i].country] += who.Weight
 	}
 	r.Partners, r.Countries = groups(c.partners, partners), groups(c.countries, countries)
 	for _, t := range tallies {

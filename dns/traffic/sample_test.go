@@ -1,4 +1,4 @@
-package steer_test
+package traffic_test
 
 import (
 	"math"
@@ -6,12 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"gslb/dns/steer"
-	"gslb/geo"
+	"gslb/dns/traffic"
 )
 
 // weighs sums the weights of the clients inside a network.
-func weighs(clients []steer.Crowd, network string) float64 {
+func weighs(clients []traffic.Crowd, network string) float64 {
 	var sum float64
 	for _, c := range clients {
 		if netip.MustParsePrefix(network).Contains(c.Address) {
@@ -22,14 +21,13 @@ func weighs(clients []steer.Crowd, network string) float64 {
 }
 
 func TestSampleWeighsBlocksBySize(t *testing.T) {
-	w := newWorld(t, `
+	s := sunny(t, `
 sites: {s: {}}
 partners: {sibtel: {site: s, networks: [198.18.7.0/32, "2001:db8:8000::/33", 198.18.128.0/17, 203.0.113.0/24]}}
 services: {www: {at: {s: [192.0.2.1]}}}
 `)
-	s := w.snapshot()
-	clients := steer.Sample(s, s, 2000)
-	const whole = 2*65536 + 3*256 // IPv4 addresses on the map of the test's world, and in 203.0.113.0/24
+	clients := traffic.Sample(s, s, 2000)
+	const whole = 2*65536 + 256 // IPv4 addresses on the map of the test's world, and in 203.0.113.0/24
 	for _, tc := range []struct {
 		network string
 		want    float64
@@ -52,15 +50,14 @@ services: {www: {at: {s: [192.0.2.1]}}}
 	if n := len(clients); n < 1900 || n > 2100 {
 		t.Errorf("%d clients, want about 2000", n)
 	}
-	if again := steer.Sample(s, s, 2000); !slices.Equal(clients, again) {
+	if again := traffic.Sample(s, s, 2000); !slices.Equal(clients, again) {
 		t.Error("another sample of the same space")
 	}
 }
 
 func TestSampleOfFewClientsIsASampleToo(t *testing.T) {
-	w := newWorld(t, cdn)
-	s := w.snapshot()
-	clients := steer.Sample(s, s, 3)
+	s := sunny(t, cdn)
+	clients := traffic.Sample(s, s, 3)
 	if len(clients) < 2 || len(clients) > 4 || math.Abs(weighs(clients, "0.0.0.0/0")-0.5) > 1e-9 {
 		t.Errorf("got %v", clients)
 	}
@@ -68,10 +65,8 @@ func TestSampleOfFewClientsIsASampleToo(t *testing.T) {
 
 // Where nothing is known, anybody is a client.
 func TestSampleOfNothing(t *testing.T) {
-	w := newWorld(t, "datacenters: {a: {}}\nservices: {www: {at: {a: [192.0.2.1]}}}\n")
-	w.geo = geo.NewMap(inOrder(nil))
-	s := w.snapshot()
-	clients := steer.Sample(s, s, 100)
+	s := sunnyOn(t, "datacenters: {a: {}}\nservices: {www: {at: {a: [192.0.2.1]}}}\n", globe(nil))
+	clients := traffic.Sample(s, s, 100)
 	if len(clients) != 100 || math.Abs(weighs(clients, "128.0.0.0/1")-0.5) > 1e-9 {
 		t.Errorf("got %d clients, of which %g in the upper half", len(clients), weighs(clients, "128.0.0.0/1"))
 	}

@@ -1,4 +1,4 @@
-package steer_test
+package traffic_test
 
 import (
 	"fmt"
@@ -13,26 +13,27 @@ import (
 	"pgregory.net/rapid"
 
 	"gslb/dns/steer"
+	"gslb/dns/traffic"
 	"gslb/geo"
 )
 
 // crowds reads clients as "ADDRESS COUNT" words.
-func crowds(t failer, text string) []steer.Crowd {
+func crowds(t failer, text string) []traffic.Crowd {
 	t.Helper()
-	var all []steer.Crowd
+	var all []traffic.Crowd
 	words := strings.Fields(text)
 	for i := 0; i < len(words); i += 2 {
 		var weight float64
 		if _, err := fmt.Sscan(words[i+1], &weight); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, steer.Crowd{Address: mustAddr(words[i]), Weight: weight})
+		all = append(all, traffic.Crowd{Address: mustAddr(words[i]), Weight: weight})
 	}
 	return all
 }
 
 // told writes a comparison down, line by line.
-func told(c *steer.Comparison) string {
+func told(c *traffic.Comparison) string {
 	var b strings.Builder
 	typeOf := map[steer.Family]string{steer.IPv4: "A", steer.IPv6: "AAAA"}
 	for _, m := range c.Moves {
@@ -85,7 +86,7 @@ func TestCompare(t *testing.T) {
 			"video A: 100 from a to all_down rule in DE", "video A: 60 from b to all_down rule in RU", "video A: 5 from a to all_down rule", "video A: 5 from b to all_down rule", ""}, "\n")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := steer.Compare(newWorld(t, tc.before).snapshot(), newWorld(t, tc.after).snapshot(), crowds(t, someClients))
+			c := traffic.Compare(sunny(t, tc.before), sunny(t, tc.after), crowds(t, someClients))
 			if diff := cmp.Diff(strings.Split(tc.want, "\n"), strings.Split(told(c), "\n")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -107,7 +108,7 @@ services:
 		{"two of them", "steer: [datacenters]", "steer: [datacenters], answer: 2", "www A: 1.667 from c to a\nwww A: 1.667 from c to b\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := steer.Compare(newWorld(t, one).snapshot(), newWorld(t, strings.Replace(one, tc.old, tc.new, 1)).snapshot(), crowds(t, "11.0.0.1 40"))
+			c := traffic.Compare(sunny(t, one), sunny(t, strings.Replace(one, tc.old, tc.new, 1)), crowds(t, "11.0.0.1 40"))
 			if diff := cmp.Diff(strings.Split(tc.want, "\n"), strings.Split(told(c), "\n")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -116,17 +117,17 @@ services:
 }
 
 // clientsOf draws clients inside and around what differs in a twin.
-func clientsOf(t *rapid.T) []steer.Crowd {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) steer.Crowd {
+func clientsOf(t *rapid.T) []traffic.Crowd {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) traffic.Crowd {
 		a := netip.AddrFrom4([4]byte{198, 18, rapid.ByteRange(0, 1).Draw(t, "third"), rapid.Byte().Draw(t, "fourth")})
-		return steer.Crowd{Address: a, Weight: float64(rapid.IntRange(0, 1000).Draw(t, "weight"))}
+		return traffic.Crowd{Address: a, Weight: float64(rapid.IntRange(0, 1000).Draw(t, "weight"))}
 	}), 1, 50).Draw(t, "clients")
 }
 
 func TestComparingWithItselfFindsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := twinWorld(t, drawTwin(t)).snapshot()
-		if c := steer.Compare(s, s, clientsOf(t)); len(c.Moves) > 0 {
+		s := drawn(t)
+		if c := traffic.Compare(s, s, clientsOf(t)); len(c.Moves) > 0 {
 			t.Fatalf("of a configuration and itself:\n%s", told(c))
 		}
 	})
@@ -141,7 +142,7 @@ func TestComparedWeightsAddUp(t *testing.T) {
 		for _, c := range clients {
 			weight += c.Weight
 		}
-		c := steer.Compare(twinWorld(t, drawTwin(t)).snapshot(), twinWorld(t, drawTwin(t)).snapshot(), clients)
+		c := traffic.Compare(drawn(t), drawn(t), clients)
 		if c.Weight != weight {
 			t.Fatalf("weight %g, want %g", c.Weight, weight)
 		}
@@ -172,19 +173,12 @@ func TestComparedWeightsAddUp(t *testing.T) {
 // An obvious twin: it asks for each client by itself what it gets.
 func TestCompareCountsWhoeverGetsAnotherPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		one, two := twinWorld(t, drawTwin(t)).snapshot(), twinWorld(t, drawTwin(t)).snapshot()
+		one, two := drawn(t), drawn(t)
 		countedOneByOne(t, one, two, clientsOf(t))
 	})
 }
 
-func TestCompareCountsByHash(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		one, two := newWorld(t, drawnService(t, 4)).snapshot(), newWorld(t, drawnService(t, 5)).snapshot()
-		countedOneByOne(t, one, two, clientsOf(t))
-	})
-}
-
-func countedOneByOne(t *rapid.T, one, two *steer.Snapshot, clients []steer.Crowd) {
+func countedOneByOne(t *rapid.T, one, two *steer.Snapshot, clients []traffic.Crowd) {
 	want, got := map[string]float64{}, map[string]float64{}
 	for i, svc := range two.Policy().Services() {
 		for _, c := range clients {
@@ -194,7 +188,7 @@ func countedOneByOne(t *rapid.T, one, two *steer.Snapshot, clients []steer.Crowd
 			}
 		}
 	}
-	for _, m := range steer.Compare(one, two, clients).Moves {
+	for _, m := range traffic.Compare(one, two, clients).Moves {
 		if m.From != m.To {
 			got[m.Service] += m.Weight
 		}
@@ -208,15 +202,28 @@ func countedOneByOne(t *rapid.T, one, two *steer.Snapshot, clients []steer.Crowd
 
 // sharesOf gives what a client can expect, with "" for no answer.
 func sharesOf(s *steer.Snapshot, service int, client netip.Addr) map[string]float64 {
-	d := steer.Decide(s, steer.Query{Service: service, Client: s.Client(client, steer.Subnet{})})
+	e := s.Outlook(service, steer.IPv4).Of(client)
 	shares := map[string]float64{}
-	for _, share := range d.Shares(s, service) {
-		shares[share.Place] += share.Part
+	for _, share := range e.Shares {
+		shares[s.Policy().Service(service).Places()[share.Member]] += share.Part
 	}
 	if len(shares) == 0 {
-		shares[d.Placed.String()] = 1
+		shares[e.Placed.String()] = 1
 	}
 	return shares
+}
+
+// What a configuration would move does not depend on ramps: none runs while everything is up.
+func TestRampsMoveNobodyInAComparison(t *testing.T) {
+	compare := func(change ...string) *traffic.Comparison {
+		text := strings.NewReplacer(change...).Replace(cdn)
+		drained := strings.Replace(text, "drains: []", "drains: [{target: msk-1}]", 1)
+		return traffic.Compare(sunny(t, text), sunny(t, drained), everywhere())
+	}
+	without, with := compare(), compare("msk-1: {loc", "msk-1: {ramp: 10m, loc", "msk-2: {loc", "msk-2: {ramp: 10m, loc")
+	if diff := cmp.Diff(without, with); diff != "" || len(with.Moves) == 0 {
+		t.Errorf("moves without ramps (-) and with them (+):\n%s", diff)
+	}
 }
 
 // BenchmarkCompare compares ten services for a million random clients, of which some move.
@@ -225,21 +232,17 @@ func BenchmarkCompare(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	snapshot := func(text string) *steer.Snapshot {
-		w := newWorld(b, tenServices(text))
-		w.geo = world
-		return w.snapshot()
-	}
+	snapshot := func(text string) *steer.Snapshot { return sunnyOn(b, tenServices(text), world) }
 	before, after := snapshot(cdn), snapshot(strings.Replace(cdn, "drains: []", "drains: [{target: msk-1}]", 1))
 	luck := rand.New(rand.NewPCG(1, 2))
-	clients := make([]steer.Crowd, 1_000_000)
+	clients := make([]traffic.Crowd, 1_000_000)
 	for i := range clients {
 		n := luck.Uint32()
-		clients[i] = steer.Crowd{Address: netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}), Weight: 1}
+		clients[i] = traffic.Crowd{Address: netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}), Weight: 1}
 	}
-	var c *steer.Comparison
+	var c *traffic.Comparison
 	for b.Loop() {
-		c = steer.Compare(before, after, clients)
+		c = traffic.Compare(before, after, clients)
 	}
 	b.ReportMetric(100*c.Moved()/c.Answers(), "%-moved")
 	b.ReportMetric(float64(len(c.Asked)), "questions")

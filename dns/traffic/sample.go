@@ -1,4 +1,4 @@
-package steer
+package traffic
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"gslb/dns/steer"
 	"gslb/geo/prefix"
 )
 
@@ -19,7 +20,7 @@ import (
 // addresses together weigh half and the IPv6 addresses half: by number IPv4 would not count at all.
 //
 // Equal snapshots and n give equal clients.
-func Sample(before, after *Snapshot, n int) []Crowd {
+func Sample(before, after *steer.Snapshot, n int) []Crowd {
 	named, covered := knownBlocks(before, after)
 	luck := rand.New(rand.NewPCG(1, 2))
 	var all []Crowd
@@ -49,18 +50,21 @@ func shared(named, covered [2][]netip.Prefix) int {
 
 // knownBlocks cuts what two snapshots know into disjoint blocks: those of the networks that the
 // configurations name, and what else is on the geo maps. When nothing at all is known, it is all of IPv4.
-func knownBlocks(before, after *Snapshot) (named, covered [2][]netip.Prefix) {
+func knownBlocks(before, after *steer.Snapshot) (named, covered [2][]netip.Prefix) {
 	var b prefix.Builder
-	networks := slices.Concat(before.in.Policy.networks, after.in.Policy.networks)
+	networks := slices.Concat(before.Policy().Networks(), after.Policy().Networks())
 	slices.SortFunc(networks, netip.Prefix.Compare)
 	networks = slices.Compact(networks)
 	for i, p := range networks {
 		b.Set(p, uint32(i)+2) // each its own number, so that neighbours stay apart
 	}
-	known := prefix.Overlay(before.in.Geo.Table(), after.in.Geo.Table(), func(x, y uint32) uint32 { return min(1, x|y) })
+	known := prefix.Overlay(before.Geo().Table(), after.Geo().Table(), func(x, y uint32) uint32 { return min(1, x|y) })
 	known = prefix.Overlay(known, b.Table(), func(x, y uint32) uint32 { return max(x, y) })
 	for p, number := range known.All() {
-		f := familyOf(p.Addr())
+		f := steer.IPv4
+		if p.Addr().Is6() {
+			f = steer.IPv6
+		}
 		switch {
 		case number == 1:
 			covered[f] = append(covered[f], p)
@@ -69,7 +73,7 @@ func knownBlocks(before, after *Snapshot) (named, covered [2][]netip.Prefix) {
 		}
 	}
 	if shared(named, covered) == 0 {
-		covered[IPv4] = []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0)}
+		covered[steer.IPv4] = []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0)}
 	}
 	return named, covered
 }
@@ -134,11 +138,10 @@ func inside(p netip.Prefix, x float64, fine uint64) netip.Addr {
 	bits := uint(p.Bits())
 	if p.Addr().Is4() {
 		b := p.Addr().As4()
-		low := uint32(0)
 		if bits < 32 {
-			low = uint32(high >> 32 >> bits)
+			binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])|uint32(high>>32>>bits))
 		}
-		return ipv4(binary.BigEndian.Uint32(b[:]) | low)
+		return netip.AddrFrom4(b)
 	}
 	b := p.Addr().As16()
 	first, second := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])

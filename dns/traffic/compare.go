@@ -1,18 +1,12 @@
-package steer
+package traffic
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 
 	"gslb/config"
+	"gslb/dns/steer"
 )
-
-// Crowd is clients that have one address.
-type Crowd struct {
-	Address netip.Addr
-	Weight  float64 // how many they are, in any unit; not negative
-}
 
 // What clients can get that is no place. No place has a space in its name.
 const (
@@ -24,7 +18,7 @@ const (
 // Move is clients of one kind who get something else than before.
 type Move struct {
 	Service  string
-	Family   Family
+	Family   steer.Family
 	From, To string // places, or none of them: see [NoAnswer]. From a place to itself: to other addresses of it
 	Partner  string // in whose network the clients are; "": in none
 	Country  string // where they are; "": unknown
@@ -34,7 +28,7 @@ type Move struct {
 // Load is how much of a service a place has, before and after.
 type Load struct {
 	Service       string
-	Family        Family
+	Family        steer.Family
 	Place         string // or none: see [NoAnswer]
 	Before, After float64
 }
@@ -42,7 +36,7 @@ type Load struct {
 // Asked is one question that every client asks: for a service's addresses of a family.
 type Asked struct {
 	Service string
-	Family  Family
+	Family  steer.Family
 }
 
 // Group is clients that have something in common.
@@ -75,18 +69,17 @@ func (c *Comparison) Moved() float64 {
 }
 
 // Compare decides for every client by both snapshots, and tells what differs. It compares what clients can
-// expect (see [Decision.Shares]), not the luck of a draw: of one whose place had a third of its
+// expect (see [steer.Outlook]), not the luck of a draw: of one whose place had a third of its
 // traffic and has a half now, a sixth moves. Services, places and partners are the same when
 // their names are. The country of a client is that of the later snapshot's map.
 //
 // It decides on all processors; the result does not depend on how many there are, and not on the order
-// of the clients.
-func Compare(before, after *Snapshot, clients []Crowd) *Comparison {
-	c := newComparer(before, after)
-	inOrder := c.inOrder(clients)
+// of the crowds.
+func Compare(before, after *steer.Snapshot, crowds []Crowd) *Comparison {
+	c := newComparer(before, after, crowds)
 	tallies := make([]*tally, len(c.pairs))
-	config.AllProcessors().Each(len(c.pairs), func(i int) { tallies[i] = c.tally(&c.pairs[i], inOrder) })
-	return c.result(inOrder, tallies)
+	config.AllProcessors().Each(len(c.pairs), func(i int) { tallies[i] = c.tally(&c.pairs[i]) })
+	return c.result(tallies)
 }
 
 // nothing is the least part of an answer that counts as moved: less comes from rounding.
