@@ -80,6 +80,7 @@ var sentences = []sentence{
 	{"ramp.e", "of the ramps of member, service and place the most specific holds; 0s is none; without one everybody comes back at once"},
 	{"ramp.f", "a place that was serving before a restart does not ramp after it, and one that ramped goes on; a place that is added to a running service ramps, one that is there at the first start does not"},
 	{"ramp.g", "a place that falls or is drained while it ramps begins anew when it comes back"},
+	{"ramp.h", "where nobody serves but places that come back, the first of them is back at once, and each other takes as long as that one was ahead, at most its ramp"},
 	{"min-places.a", "a config whose drains leave a service fewer places than its min_places is refused, and the rule named; the old one serves on"},
 	{"min-places.b", "unless the drain carries a force"},
 	{"min-places.c", "drains that are over do not count, nor does health"},

@@ -146,7 +146,7 @@ func (c *compiler) compileRamps(service int) {
 	for i, m := range svc.members {
 		if m.ramp > 0 && len(svc.members) > 1 {
 			svc.ramps = true
-			name := svc.name + " " + c.policy.places[m.place].name
+			name := tenureName(svc.name, c.policy.places[m.place].name)
 			c.policy.rampOf[name] = len(c.policy.ramps)
 			c.policy.ramps = append(c.policy.ramps, ramping{name, service, i, m.ramp})
 		}

@@ -3,6 +3,7 @@ package steer
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,11 +50,39 @@ func diffRamps(old, now *Snapshot) []Event {
 		}
 	}
 	for _, c := range before {
-		if is[c] == nil && !now.in.Now.Before(time.Unix(0, c.start+c.length)) {
-			events = append(events, c.event("has all of its clients back: ", was[c]))
+		if back := now.backFrom(c, gone(was[c], is[c])); len(back) > 0 {
+			events = append(events, c.event("has all of its clients back: ", back))
 		}
 	}
 	return events
+}
+
+// gone gives what was there and is not any more.
+func gone(was, is []string) []string {
+	if slices.Equal(was, is) {
+		return nil
+	}
+	still := make(map[string]bool, len(is))
+	for _, word := range is {
+		still[word] = true
+	}
+	return slices.DeleteFunc(slices.Clone(was), func(word string) bool { return still[word] })
+}
+
+// backFrom gives those of the services to which a place has come back by now, as it was about to: in time, or before
+// that, since nobody else serves them.
+func (s *Snapshot) backFrom(c comeback, services []string) []string {
+	if !s.in.Now.Before(time.Unix(0, c.start+c.length)) {
+		return services
+	}
+	var back []string
+	for _, service := range services {
+		t, known := s.in.Tenures.of(tenureName(service, c.place))
+		if known && !t.Out && t.Since.UnixNano() == c.start && !t.Until.IsZero() && !s.in.Now.Before(t.Until) {
+			back = append(back, service)
+		}
+	}
+	return back
 }
 
 // mostNamed bounds how many services an event names.

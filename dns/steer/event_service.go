@@ -116,16 +116,20 @@ func (s serviceState) anybody() bool { return s.served() == byStanding }
 // that only partners' clients get, any place at all, with an address of the service's main family:
 // healthIgnored when only all_down is left.
 func (s serviceState) served() mode {
-	open := s.rest
 	for _, m := range []mode{byStanding, withDrained} {
 		for i, member := range s.members {
-			counts := len(open) == 0 || slices.Contains(open[0], member.place)
-			if st := &s.standing[i]; counts && st.offers.has(m, s.Main()) {
+			if st := &s.standing[i]; s.open(member.place) && st.offers.has(m, s.Main()) {
 				return m
 			}
 		}
 	}
 	return healthIgnored
+}
+
+// open tells whether any client can be sent to a place of the service; where only partners' clients get one, all
+// places count.
+func (s serviceState) open(place placeID) bool {
+	return len(s.rest) == 0 || slices.Contains(s.rest[0], place)
 }
 
 func allDownWord(a config.AllDown) string {

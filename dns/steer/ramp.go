@@ -47,7 +47,7 @@ func (s *Snapshot) runRamps() {
 	p := s.in.Policy
 	for name, t := range s.in.Tenures.All() {
 		i, ramps := p.rampOf[name]
-		if !ramps || t.Out || !s.in.Now.Before(t.Since.Add(p.ramps[i].length)) {
+		if !ramps || t.Out || !s.in.Now.Before(t.end(p.ramps[i].length)) {
 			continue
 		}
 		r := p.ramps[i]
@@ -57,7 +57,8 @@ func (s *Snapshot) runRamps() {
 		if s.ramps[r.service] == nil {
 			s.ramps[r.service] = make([]ramp, len(p.services[r.service].members))
 		}
-		running := ramp{t.Since.UnixNano(), int64(r.length), mix(s.member(r).seed + rampSeed)}
+		length := t.end(r.length).Sub(t.Since)
+		running := ramp{t.Since.UnixNano(), int64(length), mix(s.member(r).seed + rampSeed)}
 		s.ramps[r.service][r.member] = running
 		if end := running.end(); s.expiry.IsZero() || end.Before(s.expiry) {
 			s.expiry = end

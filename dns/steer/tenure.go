@@ -3,6 +3,7 @@ package steer
 import (
 	"iter"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -11,12 +12,25 @@ import (
 type Tenure struct {
 	Out   bool      `json:"out"`
 	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"` // when it has come back, if that is before the ramp's length is over; see pace
+}
+
+// end is when a place that comes back has all of its clients, by a ramp of this length.
+func (t Tenure) end(length time.Duration) time.Time {
+	end := t.Since.Add(length)
+	if t.Until.IsZero() || end.Before(t.Until) {
+		return end
+	}
+	return t.Until
 }
 
 // Tenures is what a server remembers of its places, so that one which comes back takes its clients step by
 // step: of the members for which the configuration has a ramp, those that are out and those that come back. All others
 // have been there for long. It is immutable; nil is that of a server that remembers nothing.
 type Tenures struct{ by map[string]Tenure }
+
+// tenureName names a member of a service among the tenures. Neither name has a space in it.
+func tenureName(service, place string) string { return service + " " + place }
 
 // NewTenures gives the tenures by names, as [Tenures.All] gives them.
 func NewTenures(by map[string]Tenure) *Tenures { return &Tenures{maps.Clone(by)} }
@@ -68,7 +82,8 @@ func (t *Tenures) follow(prev, now *Snapshot) *Tenures {
 		}
 	}
 	t = t.with(changes)
-	return t.with(t.turns(prev, now, moment))
+	t = t.with(t.turns(prev, now, moment))
+	return t.with(t.pace(now))
 }
 
 // turns gives the tenures of the members that leave or come back with a snapshot.
@@ -107,4 +122,54 @@ func (s serviceState) serves(place string) bool {
 		}
 	}
 	return false
+}
+
+// pace shortens the ramps of services that nobody serves but places that come back themselves. The one that was first
+// carries everybody, so it has come back; any other takes as long as the first was ahead of it. So places that
+// recover together share their clients at once, and one that recovers much later takes them over step by step.
+func (t *Tenures) pace(now *Snapshot) map[string]Tenure {
+	p := now.in.Policy
+	back := map[int][]ramping{}
+	for name, is := range t.All() {
+		if i, ramps := p.rampOf[name]; ramps && !is.Out {
+			back[p.ramps[i].service] = append(back[p.ramps[i].service], p.ramps[i])
+		}
+	}
+	changes := map[string]Tenure{}
+	for service, members := range back {
+		first, settled := t.first(now.state(service), members)
+		if settled {
+			continue
+		}
+		for _, r := range members {
+			is, _ := t.of(r.name)
+			until := is.Since
+			if !first.IsZero() && first.Before(is.Since) {
+				until = is.Since.Add(is.Since.Sub(first).Truncate(time.Second))
+			}
+			if until.Before(is.end(r.length)) {
+				is.Until = until
+				changes[r.name] = is
+			}
+		}
+	}
+	return changes
+}
+
+// first gives since when the first of the members of a service that come back does so, of those that any client can
+// be sent to; zero when there is none. It is no matter when a member serves that does not come back: settled.
+func (t *Tenures) first(s serviceState, back []ramping) (first time.Time, settled bool) {
+	for i, m := range s.members {
+		if !s.open(m.place) || !s.standing[i].offers.has(byStanding, s.Main()) {
+			continue
+		}
+		at := slices.IndexFunc(back, func(r ramping) bool { return r.member == i })
+		if at < 0 {
+			return time.Time{}, true
+		}
+		if is, _ := t.of(back[at].name); first.IsZero() || is.Since.Before(first) {
+			first = is.Since
+		}
+	}
+	return first, false
 }
