@@ -363,7 +363,7 @@ type Service struct {
 	MaxAddresses int
 	HTTPS        *HTTPS        // nil: the service answers no HTTPS questions
 	Demand       float64       // what its clients ask for, in the unit of capacities; 0: not known
-	MinPlaces    int           // so many places drains must leave; 0: none
+	MinPlaces    int           // so many places drains and states by hand must leave; 0: none
 	Ramp         time.Duration // of the members that give none; 0 also where each place's own holds
 	At           []Member
 }

@@ -73,3 +73,36 @@ drains: [DRAINS]
 		})
 	}
 }
+
+func TestDrainIsRefusedBesideWhatIsDownByHand(t *testing.T) {
+	const text = `
+datacenters: {a: {}, b: {}, c: {}}
+services:
+  www: {min_places: 2, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3, {address: 192.0.2.4, state: down}]}}
+  api: {min_places: 2, at: {a: [192.0.2.5], b: [192.0.2.6], c: [{address: 192.0.2.7, state: down}]}}
+`
+	c, ps := Parse(Source{File: "gslb.yaml", Text: []byte(text)})
+	if err := append(ps, c.TooFewPlaces(today)...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	const want = "gslb.yaml:5:9: services.api.min_places: 1 place left, and there must be 2: " +
+		"a would be drained, c is down by hand at gslb.yaml:5:61; end a drain, or say why it must be by its force key"
+	for _, tc := range []struct {
+		more Drain
+		want string
+	}{
+		{Drain{Target: "a"}, want},
+		{Drain{Target: "a", Service: "api"}, want},
+		{Drain{Target: "a", Service: "www"}, ""},
+		{Drain{Target: "a", Force: "flood"}, ""},
+		{Drain{Target: "c"}, ""},
+	} {
+		got := ""
+		if err := c.RefusesDrain(tc.more, today).Err(); err != nil {
+			got = err.Error()
+		}
+		if got != tc.want {
+			t.Errorf("drain of %s %s: got %q, want %q", tc.more.Target, tc.more.Service, got, tc.want)
+		}
+	}
+}

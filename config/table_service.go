@@ -24,7 +24,7 @@ func serviceForm() form[Service] {
 		key("max_addresses", "Most addresses in one answer.", number[int](1, 255), func(s *Service) *int { return &s.MaxAddresses }).or("16"),
 		key("https", "Give HTTPS records (RFC 9460), with the addresses that the client gets as their hints.", httpsForm(), func(s *Service) **HTTPS { return &s.HTTPS }),
 		key("demand", "What the clients of this service ask for at its peak, in the unit of the places' capacity.", amount(), func(s *Service) *float64 { return &s.Demand }),
-		key("min_places", "How many places drains must leave; a config with fewer is refused, unless the drains give a reason with force.", number[int](0, 10000),
+		key("min_places", "How many places drains and states by hand must leave; a config with fewer is refused, unless drains of these places give a reason with force.", number[int](0, 10000),
 			func(s *Service) *int { return &s.MinPlaces }).or("0"),
 		key("ramp", "How long a place that comes back to this service takes to get all of its clients. Default: as the place says.", ramp(),
 			func(s *Service) *time.Duration { return &s.Ramp }),

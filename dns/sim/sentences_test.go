@@ -84,5 +84,6 @@ var sentences = []sentence{
 	{"min-places.a", "a config whose drains leave a service fewer places than its min_places is refused, and the rule named; the old one serves on"},
 	{"min-places.b", "unless the drain carries a force"},
 	{"min-places.c", "drains that are over do not count, nor does health"},
+	{"min-places.d", "what is down by hand is taken like what is drained"},
 	{"edits.a", "a configuration with errors changes nothing, and all errors are told"},
 }
