@@ -43,6 +43,9 @@ func readCrowds(file string, in io.Reader) ([]traffic.Crowd, error) {
 	lines := bufio.NewScanner(in)
 	for number := 1; lines.Scan(); number++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
+		if number == 1 {
+			text = strings.TrimPrefix(text, "\ufeff") // some editors put it there
+		}
 		words := strings.Fields(text)
 		if len(words) == 0 {
 			continue
@@ -71,6 +74,9 @@ func readCrowd(words []string) (traffic.Crowd, error) {
 			return traffic.Crowd{}, fmt.Errorf("%q is neither an address nor a network", words[0])
 		}
 		a = network.Masked().Addr()
+	}
+	if a.Zone() != "" {
+		return traffic.Crowd{}, fmt.Errorf("%q has a zone, which means nothing to others", words[0])
 	}
 	switch len(words) {
 	case 1:

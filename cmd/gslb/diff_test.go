@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadsClients(t *testing.T) {
-	const text = "# of Monday\n203.0.113.7 10\n\n  198.51.100.99/24\t5 # a network\n2001:db8::1\n"
+	const text = "\ufeff# of Monday\n203.0.113.7 10\n\n  198.51.100.99/24\t5 # a network\n2001:db8::1\n"
 	got, err := readCrowds("c", strings.NewReader(text))
 	want := []traffic.Crowd{
 		{Address: netip.MustParseAddr("203.0.113.7"), Weight: 10},
@@ -31,6 +31,7 @@ func TestRefusesClients(t *testing.T) {
 		{"a name", "\nwww.ok.test 3\n", `c:2: "www.ok.test" is neither an address nor a network`},
 		{"less than nobody", "203.0.113.7 -1\n", `c:1: "-1" is not a number of clients`},
 		{"more than there can be", "203.0.113.7 9007199254740993\n", `c:1: "9007199254740993" is not a number of clients`},
+		{"a zone", "fe80::1%eth0 2\n", `c:1: "fe80::1%eth0" has a zone, which means nothing to others`},
 		{"a word too many", "203.0.113.7 1 2\n", "c:1: a line is said as: ADDRESS, or ADDRESS COUNT"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
