@@ -54,6 +54,8 @@ func (w *world) do(s *step) error {
 		return errors.New("there is no such command")
 	case s.input != nil && !c.input:
 		return errors.New("takes no input")
+	case !c.early && w.server.policy == nil && w.refused != nil:
+		return fmt.Errorf("the server does not run, for its configuration has errors:\n%w", w.refused)
 	case !c.early && w.server.policy == nil:
 		return errors.New("the server does not run: it wants start, and a configuration without errors")
 	}

@@ -21,6 +21,8 @@ func TestScriptMistakes(t *testing.T) {
 		{"an empty command", sound + ">  \n", "s: line 5: the line is empty"},
 		{"an unknown command", sound + "> jump\n", "s: line 5: jump: there is no such command"},
 		{"before the start", files + "-- script --\n> run 5s\n", "s: line 4: run: the server does not run: it wants start, and a configuration without errors"},
+		{"a configuration with errors", "-- gslb.yaml --\nservices: {www: {check: web}}\n-- script --\n> start\n> run 5s\n",
+			"s: line 5: run: the server does not run, for its configuration has errors:\ngslb.yaml:1:12: services.www: lacks the key at\ngslb.yaml:1:18: services.www.check: no check is named web"},
 		{"a second start", sound + "> start\n", "s: line 5: start: the server runs already"},
 		{"no time", sound + "> run soon\n", `s: line 5: run: "soon" is not a time of at most 31 days, as 90s`},
 		{"too much time", sound + "> run 1000h\n", `s: line 5: run: "1000h" is not a time of at most 31 days, as 90s`},

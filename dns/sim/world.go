@@ -34,6 +34,8 @@ type world struct {
 	server server
 	number uint64 // of the configuration in force, counted over restarts
 	hash   string // of its content
+
+	refused error // what was wrong with the configuration when it was read last
 }
 
 // server is what ends with its process.
@@ -111,7 +113,7 @@ func (w *world) load() error {
 	for _, p := range problems.Sorted() {
 		w.say("%s", p)
 	}
-	if problems.Err() != nil {
+	if w.refused = problems.Err(); w.refused != nil {
 		return errRefused
 	}
 	if policy.Hash() != w.hash {
