@@ -16,6 +16,7 @@ var house = []floor{
 	{"4", []room{{"cmd/gslb", "wiring and flags only"}}},
 	{"3.5", []room{
 		{"cmd/gslb/demo", "what does a newcomer see in the first minute?"},
+		{"cmd/gslb/sheet", "what does an operator read at a terminal?"},
 		{"deploy/grafana", "what does an operator look at first?"},
 	}},
 	{"3", []room{

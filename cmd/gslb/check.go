@@ -2,17 +2,16 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/traffic"
 	"gslb/geo"
-	"gslb/health"
 )
 
 func newCheck(o *options) *cobra.Command {
@@ -50,11 +49,11 @@ type check struct {
 
 // checked is what gslb check --json prints.
 type checked struct {
-	File     string      `json:"file"`
-	Config   string      `json:"config"`
-	Good     bool        `json:"good"`
-	Problems []string    `json:"problems"` // warnings, too
-	Capacity *capacities `json:"capacity,omitempty"`
+	File     string            `json:"file"`
+	Config   string            `json:"config"`
+	Good     bool              `json:"good"`
+	Problems []string          `json:"problems"` // warnings, too
+	Capacity *sheet.Capacities `json:"capacity,omitempty"`
 }
 
 func (k check) run(c *cobra.Command) error {
@@ -67,12 +66,12 @@ func (k check) run(c *cobra.Command) error {
 			wrong++
 		}
 	}
-	var room *capacities
+	var room *sheet.Capacities
 	if wrong == 0 {
-		if room, err = reckon(cfg, policy, world, k.clients, time.Now()); err != nil {
+		if room, err = k.room(cfg, policy, world); err != nil {
 			return err
 		}
-		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), room.warnings(cfg)))...)
+		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), room.Warnings(cfg)))...)
 	}
 	if k.json {
 		if err := writeJSON(c.OutOrStdout(), checked{cfg.File, cfg.Hash(), wrong == 0, append([]string{}, lines...), room}); err != nil {
@@ -85,15 +84,30 @@ func (k check) run(c *cobra.Command) error {
 	}
 	switch {
 	case wrong > 0 && !k.json:
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", k.file, count(wrong, "error"))
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", k.file, sheet.Count(wrong, "error"))
 		return errTold
 	case wrong > 0:
 		return errTold
 	case !k.json:
-		summary{cfg, policy, time.Now()}.write(c.OutOrStdout())
-		room.write(c.OutOrStdout())
+		sheet.Config(c.OutOrStdout(), time.Now(), cfg, policy)
+		room.Write(c.OutOrStdout())
 	}
 	return nil
+}
+
+// room reckons what the places carry; nil when none has a capacity.
+func (k check) room(cfg *config.Config, policy *steer.Policy, world *geo.Map) (*sheet.Capacities, error) {
+	if !slices.ContainsFunc(cfg.Places, func(p config.Place) bool { return p.Capacity > 0 }) {
+		return nil, nil
+	}
+	var crowds []traffic.Crowd
+	if k.clients != "" {
+		var err error
+		if crowds, err = openCrowds(k.clients); err != nil {
+			return nil, err
+		}
+	}
+	return sheet.Reckon(cfg, traffic.Sunny(policy, world, time.Now()), k.clients, crowds), nil
 }
 
 // openGeo reads the geo databases that a configuration names.
@@ -103,116 +117,4 @@ func openGeo(cfg *config.Config) (*geo.Map, error) {
 		return nil, located(cfg, "geo", err)
 	}
 	return world, nil
-}
-
-// summary puts into words what a good configuration says.
-type summary struct {
-	cfg    *config.Config
-	policy *steer.Policy
-	now    time.Time
-}
-
-func (s summary) write(w io.Writer) {
-	fmt.Fprintf(w, "%s is good: config %s\n", s.cfg.File, s.cfg.Hash())
-	t := newTable(w, "  ")
-	t.row("zones", s.zones())
-	t.row("services", s.services())
-	t.row("places", s.places())
-	t.row("partners", s.partners())
-	t.row("checks", s.checks())
-	t.row("drains", s.drains())
-	t.row("answers on", addresses(s.cfg.Server.Listen))
-	t.flush()
-}
-
-// maxNamed bounds how many things are named one by one.
-const maxNamed = 6
-
-// listed gives the number of things, with the first of them in words.
-func listed[T any](all []T, word func(T) string) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	var words []string
-	for _, x := range all[:min(len(all), maxNamed)] {
-		words = append(words, word(x))
-	}
-	if more := len(all) - maxNamed; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Sprintf("%d: %s", len(all), strings.Join(words, ", "))
-}
-
-func (s summary) zones() string {
-	return listed(s.cfg.Zones, func(z config.Zone) string {
-		return fmt.Sprintf("%s (%s to services)", strings.TrimSuffix(z.Name, "."), count(len(z.Services), "name"))
-	})
-}
-
-func (s summary) services() string {
-	return listed(s.cfg.Services, func(svc config.Service) string {
-		return fmt.Sprintf("%s (at %s)", svc.Name, count(len(svc.At), "place"))
-	})
-}
-
-func (s summary) places() string {
-	var datacenters, sites int
-	for _, p := range s.cfg.Places {
-		if p.Kind == config.Datacenter {
-			datacenters++
-		} else {
-			sites++
-		}
-	}
-	return fmt.Sprintf("%s, %s", count(datacenters, "datacenter"), count(sites, "site"))
-}
-
-func (s summary) partners() string {
-	return listed(s.cfg.Partners, func(p config.Partner) string {
-		var brings []string
-		if len(p.Peers) > 0 {
-			brings = append(brings, count(len(p.Peers), "peer"))
-		}
-		if len(p.Networks) > 0 || len(p.Peers) == 0 {
-			brings = append(brings, count(len(p.Networks), "network"))
-		}
-		return fmt.Sprintf("%s (%s to %s)", p.Name, strings.Join(brings, " and "), p.Site)
-	})
-}
-
-func (s summary) checks() string {
-	probes := map[health.Key]bool{}
-	for _, t := range s.policy.Targets() {
-		probes[t.Key()] = true
-	}
-	endpoints, unchecked := 0, 0
-	for _, svc := range s.cfg.Services {
-		for _, m := range svc.At {
-			endpoints += len(m.Endpoints)
-			if m.Checks == nil {
-				unchecked += len(m.Endpoints)
-			}
-		}
-	}
-	words := fmt.Sprintf("%s of %s", count(len(probes), "probe"), count(endpoints-unchecked, "endpoint"))
-	if unchecked > 0 {
-		words += fmt.Sprintf("; %s without a check, always healthy", count(unchecked, "endpoint"))
-	}
-	return words
-}
-
-func (s summary) drains() string {
-	return listed(s.cfg.Drains, func(d config.Drain) string {
-		words := d.Target
-		if d.Service != "" {
-			words += " for " + d.Service
-		}
-		switch {
-		case d.Over(s.now):
-			words += " (over)"
-		case !d.Until.IsZero():
-			words += " until " + stampText(d.Until)
-		}
-		return words
-	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/config"
 	"gslb/dns/steer"
 	"gslb/dns/traffic"
@@ -85,12 +86,12 @@ func (d diff) run(c *cobra.Command, old, later string) error {
 	if d.clients == "" {
 		clients = traffic.Sample(before.snapshot, after.snapshot, d.sample)
 	}
-	m := movesOf(before, after, traffic.Compare(before.snapshot, after.snapshot, clients))
-	m.Clients = clientsRead{File: d.clients, Addresses: len(clients), Weight: m.comparison.Weight}
+	comparison := traffic.Compare(before.snapshot, after.snapshot, clients)
+	m := sheet.MovesOf(before.cfg, after.cfg, comparison, sheet.Clients{File: d.clients, Addresses: len(clients), Weight: comparison.Weight})
 	if d.json {
 		err = writeJSON(c.OutOrStdout(), m)
 	} else {
-		moveSheet{c.OutOrStdout(), m}.write()
+		m.Write(c.OutOrStdout())
 	}
 	if err == nil && !m.Still {
 		return errMoves

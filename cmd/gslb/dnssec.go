@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/dns/zone"
@@ -141,7 +142,7 @@ func (d dnssec) view() (dnssecView, error) {
 	}
 	if old, next := sign.WaitsForParent(keys); old != nil {
 		v.Waits = fmt.Sprintf("the parent's DS record is to change from key %d to key %d, not before %s; then: gslb dnssec %s parent-changed",
-			old.Tag(), next.Tag(), stampText(next.Times.SyncPublish), strings.TrimSuffix(v.Zone, "."))
+			old.Tag(), next.Tag(), sheet.Stamp(next.Times.SyncPublish), strings.TrimSuffix(v.Zone, "."))
 	}
 	return v, err
 }
@@ -159,12 +160,12 @@ func (d dnssec) show(w io.Writer, asJSON bool) error {
 		fmt.Fprintln(w, "\nThere is no key yet: the server makes one when it starts.")
 		return nil
 	}
-	t := newTable(w, "  ")
-	t.row("KEY", "ROLE", "ALGORITHM", "STATE", "SIGNS SINCE")
+	t := sheet.NewTable(w, "  ")
+	t.Row("KEY", "ROLE", "ALGORITHM", "STATE", "SIGNS SINCE")
 	for _, k := range v.Keys {
-		t.row(fmt.Sprint(k.Tag), k.Role, k.Algorithm, k.State, since(k.Since, d.now))
+		t.Row(fmt.Sprint(k.Tag), k.Role, k.Algorithm, k.State, since(k.Since, d.now))
 	}
-	t.flush()
+	t.Flush()
 	fmt.Fprintln(w, "\nDS records for the parent:")
 	for _, k := range v.Keys {
 		for _, ds := range k.DS {
@@ -175,7 +176,7 @@ func (d dnssec) show(w io.Writer, asJSON bool) error {
 		fmt.Fprintln(w, "\nNext:")
 	}
 	for _, e := range v.Next {
-		fmt.Fprintf(w, "  %s (in %s): %s\n", stampText(e.At), steer.Ago(e.At.Sub(d.now)), e.Text)
+		fmt.Fprintf(w, "  %s (in %s): %s\n", sheet.Stamp(e.At), steer.Ago(e.At.Sub(d.now)), e.Text)
 	}
 	if v.Waits != "" {
 		fmt.Fprintf(w, "\nWaiting: %s\n", v.Waits)
@@ -188,7 +189,7 @@ func notBefore(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return " ; not before " + stampText(t)
+	return " ; not before " + sheet.Stamp(t)
 }
 
 func since(t, now time.Time) string {
@@ -198,7 +199,7 @@ func since(t, now time.Time) string {
 	case t.After(now):
 		return "-"
 	}
-	return stampText(t)
+	return sheet.Stamp(t)
 }
 
 func (d dnssec) roll(w io.Writer, word string) error {

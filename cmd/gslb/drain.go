@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/config"
 	"gslb/dns/admin"
 	"gslb/dns/traffic"
@@ -102,7 +103,7 @@ func (d *drain) words() string {
 		words += " for " + d.Service
 	}
 	if !d.Until.IsZero() {
-		words += " until " + stampText(d.Until)
+		words += " until " + sheet.Stamp(d.Until)
 	}
 	return words
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,13 +8,12 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/admin"
-	"gslb/dns/steer"
 )
 
 // routesPage is how many prefixes are asked for at once: few enough to hold and to align.
@@ -48,7 +46,7 @@ A route wins (wins), is behind the winners (spare), is a shadow partner's (shado
 			if asJSON {
 				return q.writeJSON(c.Context(), server, c.OutOrStdout())
 			}
-			return q.print(c.Context(), server, sheet{c.OutOrStdout(), time.Now()})
+			return q.print(c.Context(), server, c.OutOrStdout(), time.Now())
 		},
 	}
 	c.Flags().StringVar(&q.partner, "partner", "", "only prefixes that this `partner` announces")
@@ -132,11 +130,11 @@ func (q routesQuery) writeJSON(ctx context.Context, server client, w io.Writer) 
 	return err
 }
 
-func (q routesQuery) print(ctx context.Context, server client, s sheet) error {
+func (q routesQuery) print(ctx context.Context, server client, w io.Writer, now time.Time) error {
 	shown, table := 0, 0
 	more, err := q.pages(ctx, server, func(page admin.Routes) error {
 		if len(page.Prefixes) > 0 {
-			s.routes(page.Prefixes)
+			sheet.Routes(w, now, page.Prefixes)
 		}
 		shown, table = shown+len(page.Prefixes), page.Table
 		return nil
@@ -146,9 +144,9 @@ func (q routesQuery) print(ctx context.Context, server client, s sheet) error {
 	}
 	switch {
 	case shown == 0:
-		fmt.Fprintln(s.w, q.nothing(table))
+		fmt.Fprintln(w, q.nothing(table))
 	case more:
-		fmt.Fprintf(s.w, "\nThese are the first %d; the table has %s. Name a prefix, an address or a --partner, or set --limit.\n", shown, prefixCount(table))
+		fmt.Fprintf(w, "\nThese are the first %d; the table has %s. Name a prefix, an address or a --partner, or set --limit.\n", shown, sheet.Prefixes(table))
 	}
 	if q.within.IsValid() || q.refused {
 		return nil
@@ -163,14 +161,14 @@ func (q routesQuery) print(ctx context.Context, server client, s sheet) error {
 			of = append(of, p)
 		}
 	}
-	s.notes("Notes", backing(of))
+	sheet.Backing(w, of)
 	return nil
 }
 
 // nothing says that nothing is found.
 func (q routesQuery) nothing(table int) string {
 	if table > 0 && !q.refused && !q.within.IsValid() && q.partner == "" {
-		return fmt.Sprintf("No routes: of the %s that are announced all are refused. gslb routes --refused tells why.", prefixCount(table))
+		return fmt.Sprintf("No routes: of the %s that are announced all are refused. gslb routes --refused tells why.", sheet.Prefixes(table))
 	}
 	words := "No routes"
 	if q.refused {
@@ -182,51 +180,5 @@ func (q routesQuery) nothing(table int) string {
 	if q.partner != "" {
 		words += " of " + q.partner
 	}
-	return fmt.Sprintf("%s; the table has %s.", words, prefixCount(table))
-}
-
-// routes prints one line a route; the prefix stands before the first of its routes.
-func (s sheet) routes(prefixes []admin.Prefix) {
-	t := newTable(s.w, "")
-	t.row("PREFIX", "PARTNER", "SITE", "PEER", "ORIGIN", "PREF", "PATH", "MED", "AGE", "VERDICT")
-	for _, p := range prefixes {
-		name := p.Prefix.String()
-		for i, r := range p.Routes {
-			verdict := s.verdict(r)
-			if i == 0 && len(p.Missing) > 0 {
-				verdict += "; not from " + peerWords(p.Missing)
-			}
-			t.row(name, r.Partner, cmp.Or(r.Site, "-"), peerWord(r), number(int(r.Origin)), fmt.Sprint(r.Preference), fmt.Sprint(r.PathLength),
-				fmt.Sprint(r.MED), s.agoOr(r.Since), verdict)
-			name = ""
-		}
-	}
-	t.flush()
-}
-
-func peerWord(r admin.Route) string {
-	if r.PathID == 0 {
-		return r.Peer
-	}
-	return fmt.Sprintf("%s#%d", r.Peer, r.PathID)
-}
-
-func peerWords(all []netip.Addr) string {
-	words := make([]string, len(all))
-	for i, a := range all {
-		words[i] = a.String()
-	}
-	return strings.Join(words, ", ")
-}
-
-// verdict is what becomes of a route, and why.
-func (s sheet) verdict(r admin.Route) string {
-	words := string(r.Verdict)
-	if because := cmp.Or(r.Because, string(r.Refused)); because != "" {
-		words += ": " + because
-	}
-	if !r.Stale.IsZero() {
-		words += ", stale " + steer.Ago(s.now.Sub(r.Stale))
-	}
-	return words
+	return fmt.Sprintf("%s; the table has %s.", words, sheet.Prefixes(table))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/sim"
 )
 
@@ -76,7 +77,7 @@ func simulate(file string, out, errs io.Writer) error {
 	for _, d := range differences {
 		tellDifference(errs, file, d)
 	}
-	fmt.Fprintf(errs, "%s: %s came to something else than the file says\n", file, count(len(differences), "command"))
+	fmt.Fprintf(errs, "%s: %s came to something else than the file says\n", file, sheet.Count(len(differences), "command"))
 	return errTold
 }
 

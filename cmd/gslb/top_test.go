@@ -2,12 +2,9 @@ package main
 
 import (
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"gslb/dns/admin"
 	"gslb/dns/steer"
@@ -42,20 +39,7 @@ func sights() *topSight {
 }
 
 func TestTopShowsWhatIsBusyAndWhatFails(t *testing.T) {
-	got := topFrame{sight: sights(), plain: true, width: 120, height: 50}.String()
-	const file = "testdata/top.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	golden(t, "top.txt", topFrame{sight: sights(), plain: true, width: 120, height: 50}.String())
 }
 
 func TestTopFitsItsScreen(t *testing.T) {

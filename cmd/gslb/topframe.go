@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/admin"
 	"gslb/dns/steer"
 )
@@ -101,7 +102,7 @@ func (f topFrame) head() [][]cell {
 // totals counts what there is, in fewer letters where there is little room.
 func (f topFrame) totals(rate string, t admin.Totals) string {
 	words := fmt.Sprintf("%s questions/s  %d of %d services served  %d of %d endpoints up  %s  %d of %d sessions", rate, t.Served, t.Services,
-		t.Up, t.Endpoints, count(t.Drains, "drain"), t.Established, t.Sessions)
+		t.Up, t.Endpoints, sheet.Count(t.Drains, "drain"), t.Established, t.Sessions)
 	if len(words) > f.width {
 		words = strings.ReplaceAll(words, " of ", "/")
 	}

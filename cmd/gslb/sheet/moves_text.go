@@ -1,4 +1,4 @@
-package main
+package sheet
 
 import (
 	"cmp"
@@ -9,10 +9,12 @@ import (
 	"strings"
 )
 
-// moveSheet prints moves for people.
+// Write prints the moves for people.
+func (m *Moves) Write(w io.Writer) { moveSheet{w, m}.write() }
+
 type moveSheet struct {
 	w io.Writer
-	*moves
+	*Moves
 }
 
 // mostRows bounds how many rows of one kind are printed.
@@ -20,7 +22,7 @@ const mostRows = 10
 
 func (s moveSheet) write() {
 	fmt.Fprintf(s.w, "From %s (config %s) to %s (config %s).\n", s.Old.File, s.Old.Config, s.New.File, s.New.Config)
-	fmt.Fprintf(s.w, "%s\n%s\n\n%s\n", s.basis(), s.taken(), s.verdict())
+	fmt.Fprintf(s.w, "%s\n%s\n\n%s\n", s.Clients.words(), s.taken(), s.verdict())
 	if s.Still {
 		return
 	}
@@ -33,14 +35,21 @@ func (s moveSheet) write() {
 	s.names()
 }
 
-// basis says who the clients are.
-func (s moveSheet) basis() string {
-	if s.Clients.File == "" {
+// words says who the clients are.
+func (c Clients) words() string {
+	if c.File == "" {
 		return fmt.Sprintf("Clients: a sample of %s for the address space, weighed by its size,\nIPv4 and IPv6 half each where both are known.",
-			plural(float64(s.Clients.Addresses), "address", "addresses"))
+			plural(float64(c.Addresses), "address", "addresses"))
 	}
-	lines := plural(float64(s.Clients.Addresses), "line", "lines")
-	return fmt.Sprintf("Clients: %s of %s in %s.", plural(s.Clients.Weight, "client", "clients"), lines, s.Clients.File)
+	return fmt.Sprintf("Clients: %s of %s in %s.", plural(c.Weight, "client", "clients"), plural(float64(c.Addresses), "line", "lines"), c.File)
+}
+
+// uncounted says that what some partners announce is not known.
+func uncounted(peers []string) string {
+	if len(peers) == 0 {
+		return ""
+	}
+	return "\nWhat these announce to a server is not counted: " + strings.Join(peers, ", ") + "."
 }
 
 func plural(n float64, singular, plural string) string {
@@ -52,11 +61,7 @@ func plural(n float64, singular, plural string) string {
 
 // taken says what is taken for granted.
 func (s moveSheet) taken() string {
-	words := "Taken for granted: everything is up, and no partner announces anything: routes learned over BGP are in no configuration."
-	if len(s.Peers) > 0 {
-		words += "\nWhat these announce to a server is not counted: " + strings.Join(s.Peers, ", ") + "."
-	}
-	return words
+	return "Taken for granted: everything is up, and no partner announces anything: routes learned over BGP are in no configuration." + uncounted(s.Peers)
 }
 
 func (s moveSheet) verdict() string {
@@ -115,8 +120,8 @@ func percent(part float64) string {
 
 func (s moveSheet) services() {
 	fmt.Fprintln(s.w)
-	t := newTable(s.w, "")
-	t.row("SERVICE", "TYPE", "MOVE", "FROM", "TO", "PART")
+	t := NewTable(s.w, "")
+	t.Row("SERVICE", "TYPE", "MOVE", "FROM", "TO", "PART")
 	still := 0
 	for _, svc := range s.Services {
 		if len(svc.Flows) == 0 {
@@ -126,14 +131,14 @@ func (s moveSheet) services() {
 		head := []string{svc.Service, svc.Type, s.part(svc.Moved, s.Clients.Weight, "")}
 		for i, w := range svc.Flows {
 			if i == mostRows {
-				t.row("", "", "", fmt.Sprintf("and %d more", len(svc.Flows)-i))
+				t.Row("", "", "", fmt.Sprintf("and %d more", len(svc.Flows)-i))
 				break
 			}
-			t.row(append(append(head, w.cells()...), s.part(w.Part, s.Clients.Weight, ""))...)
+			t.Row(append(append(head, w.cells()...), s.part(w.Part, s.Clients.Weight, ""))...)
 			head = []string{"", "", ""}
 		}
 	}
-	t.flush()
+	t.Flush()
 	if still > 0 {
 		fmt.Fprintf(s.w, "Of %s for a service and a type nobody moves.\n", plural(float64(still), "other question", "other questions"))
 	}
@@ -141,16 +146,16 @@ func (s moveSheet) services() {
 
 func (s moveSheet) places() {
 	fmt.Fprintln(s.w)
-	t := newTable(s.w, "")
-	t.row("PLACE", "BEFORE", "AFTER", "CHANGE")
+	t := NewTable(s.w, "")
+	t.Row("PLACE", "BEFORE", "AFTER", "CHANGE")
 	for i, p := range s.Places {
 		if i >= 2*mostRows {
-			t.row(fmt.Sprintf("and %d more", len(s.Places)-i))
+			t.Row(fmt.Sprintf("and %d more", len(s.Places)-i))
 			break
 		}
-		t.row(p.Place, percent(p.Before), percent(p.After), p.change())
+		t.Row(p.Place, percent(p.Before), percent(p.After), p.change())
 	}
-	t.flush()
+	t.Flush()
 }
 
 // change tells how much more or less a place gets, of what it has before.
@@ -181,16 +186,16 @@ func (s moveSheet) groups(what string, groups []groupMoves) {
 		return
 	}
 	fmt.Fprintln(s.w)
-	t := newTable(s.w, "")
-	t.row(what, "CLIENTS", "MOVE", "MOSTLY")
+	t := NewTable(s.w, "")
+	t.Row(what, "CLIENTS", "MOVE", "MOSTLY")
 	for i, g := range groups {
 		if i == mostRows {
-			t.row(fmt.Sprintf("and %d more", len(groups)-i))
+			t.Row(fmt.Sprintf("and %d more", len(groups)-i))
 			break
 		}
-		t.row(cmp.Or(g.Name, "unknown"), s.part(g.Clients, s.Clients.Weight, ""), percent(g.Moved), g.Flows[0].words())
+		t.Row(cmp.Or(g.Name, "unknown"), s.part(g.Clients, s.Clients.Weight, ""), percent(g.Moved), g.Flows[0].words())
 	}
-	t.flush()
+	t.Flush()
 }
 
 func (s moveSheet) names() {
@@ -198,14 +203,14 @@ func (s moveSheet) names() {
 		return
 	}
 	fmt.Fprintln(s.w)
-	t := newTable(s.w, "")
-	t.row("NAME", "BEFORE", "AFTER")
+	t := NewTable(s.w, "")
+	t.Row("NAME", "BEFORE", "AFTER")
 	for i, n := range s.Names {
 		if i == mostRows {
-			t.row(fmt.Sprintf("and %d more", len(s.Names)-i))
+			t.Row(fmt.Sprintf("and %d more", len(s.Names)-i))
 			break
 		}
-		t.row(n.Name, cmp.Or(n.Before, "no service"), cmp.Or(n.After, "no service"))
+		t.Row(n.Name, cmp.Or(n.Before, "no service"), cmp.Or(n.After, "no service"))
 	}
-	t.flush()
+	t.Flush()
 }

@@ -1,4 +1,4 @@
-package main
+package sheet
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Bounds of what is printed: of many losses the worst, and of each the fullest places.
@@ -15,32 +14,31 @@ const (
 	mostCarriers = 3
 )
 
-// capacitySheet prints capacities for people.
-type capacitySheet struct {
-	w io.Writer
-	*capacities
-}
-
-// write prints the capacities, if there are any.
-func (c *capacities) write(w io.Writer) {
+// Write prints the capacities for people.
+func (c *Capacities) Write(w io.Writer) {
 	if c != nil {
 		capacitySheet{w, c}.write()
 	}
 }
 
+type capacitySheet struct {
+	w io.Writer
+	*Capacities
+}
+
 func (s capacitySheet) write() {
-	fmt.Fprintf(s.w, "\nWhat the places carry, and what they would if one were lost or drained.\n%s\n%s", s.basis(), s.without())
-	t := newTable(s.w, "  ")
+	fmt.Fprintf(s.w, "\nWhat the places carry, and what they would if one were lost or drained.\n%s%s\n%s", s.Clients.words(), uncounted(s.Peers), s.without())
+	t := NewTable(s.w, "  ")
 	if s.Known {
-		t.row("LOST", "PLACE", "LOAD", "CAPACITY", "FILLED")
+		t.Row("LOST", "PLACE", "LOAD", "CAPACITY", "FILLED")
 	} else {
-		t.row("LOST", "PLACE", "PART", "CAPACITY")
+		t.Row("LOST", "PLACE", "PART", "CAPACITY")
 	}
 	losses := s.worst()
 	for _, l := range losses {
 		s.loss(t, l)
 	}
-	t.flush()
+	t.Flush()
 	if more := len(s.Losses) - len(losses); more > 0 {
 		fmt.Fprintf(s.w, "  No other loss (%d) fills any place more than these.\n", more)
 	}
@@ -48,15 +46,6 @@ func (s capacitySheet) write() {
 		fmt.Fprintf(s.w, "No demand is known (services.X.demand). While all services together ask for at most %s, one as much as the other, no loss fills a place to more than %s.\n",
 			amount(s.Most), percent(fullest))
 	}
-}
-
-// basis says who the clients are.
-func (s capacitySheet) basis() string {
-	words := moveSheet{s.w, &moves{Clients: s.Clients}}.basis()
-	if len(s.Peers) > 0 {
-		words += "\nWhat these announce to a server is not counted: " + strings.Join(s.Peers, ", ") + "."
-	}
-	return words
 }
 
 // without says which services are not counted.
@@ -88,7 +77,7 @@ func (l lossRow) fullness() float64 {
 	return most
 }
 
-func (s capacitySheet) loss(t table, l lossRow) {
+func (s capacitySheet) loss(t Table, l lossRow) {
 	lost := cmp.Or(l.Lost, "none")
 	shown := l.Carriers
 	if l.Lost != "" {
@@ -106,7 +95,7 @@ func (s capacitySheet) loss(t table, l lossRow) {
 		rows = append(rows, carrier{Place: "nobody", Load: l.Nobody})
 	}
 	for _, c := range rows {
-		t.row(append([]string{lost}, s.cells(c)...)...)
+		t.Row(append([]string{lost}, s.cells(c)...)...)
 		lost = ""
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package sheet
 
 import (
 	"cmp"
@@ -13,11 +13,11 @@ import (
 	"gslb/dns/zone"
 )
 
-// moves is what gslb diff tells, in the form of its JSON. Parts are of 1.
-type moves struct {
+// Moves is what gslb diff tells, in the form of its JSON. Parts are of 1.
+type Moves struct {
 	Old       configName     `json:"old"`
 	New       configName     `json:"new"`
-	Clients   clientsRead    `json:"clients"`
+	Clients   Clients        `json:"clients"`
 	Still     bool           `json:"still"` // nothing moves
 	Moved     float64        `json:"moved"` // of all answers: each client gets one for each service and type
 	Services  []serviceMoves `json:"services"`
@@ -35,8 +35,8 @@ type configName struct {
 	Config string `json:"config"`
 }
 
-// clientsRead says whom a comparison is for.
-type clientsRead struct {
+// Clients says whom a sheet is about.
+type Clients struct {
 	File      string  `json:"file,omitempty"` // without one: a sample of the address space
 	Addresses int     `json:"addresses"`
 	Weight    float64 `json:"weight"` // how many clients have these addresses; 1 of a sample
@@ -80,12 +80,13 @@ type nameMove struct {
 	After  string `json:"after"`
 }
 
-func movesOf(before, after candidate, c *traffic.Comparison) *moves {
-	names := nameMoves(before.cfg, after.cfg)
-	m := &moves{
-		Old: configName{before.cfg.File, before.cfg.Hash()}, New: configName{after.cfg.File, after.cfg.Hash()},
+// MovesOf tells of a comparison of two configurations.
+func MovesOf(before, after *config.Config, c *traffic.Comparison, clients Clients) *Moves {
+	names := nameMoves(before, after)
+	m := &Moves{
+		Old: configName{before.File, before.Hash()}, New: configName{after.File, after.Hash()}, Clients: clients,
 		Still: len(c.Moves) == 0 && len(names) == 0, Moved: rounded(c.Moved(), c.Answers()),
-		Services: serviceRows(c), Places: placeRows(c), Names: names, Peers: withPeers(before.cfg, after.cfg), comparison: c,
+		Services: serviceRows(c), Places: placeRows(c), Names: names, Peers: withPeers(before, after), comparison: c,
 	}
 	m.Partners = groupRows(c, c.Partners, func(m traffic.Move) string { return m.Partner })
 	m.Countries = groupRows(c, withUnknown(c), func(m traffic.Move) string { return m.Country })

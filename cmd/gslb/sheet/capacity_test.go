@@ -1,14 +1,17 @@
-package main
+package sheet
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"gslb/config"
+	"gslb/dns/steer"
+	"gslb/dns/traffic"
+	"gslb/geo"
 )
 
 // equals is a config of n equal places that are filled to a part of their capacity.
@@ -24,28 +27,19 @@ func equals(n int, filled float64) string {
 
 // So far equal places may be filled: u of each is u·N/(N-1) of the others when one is lost.
 func TestEqualPlacesMayBeFilledSoFar(t *testing.T) {
-	world, err := openGeo(&config.Config{}) // for all, since it takes seconds with the race detector
-	if err != nil {
-		t.Fatal(err)
-	}
 	for n, filled := range map[int]float64{2: 0.375, 3: 0.5, 4: 0.5625, 6: 0.625} {
 		for _, tc := range []struct {
 			filled float64
 			warns  int
 		}{{filled, 0}, {filled + 0.001, n}} {
-			file := filepath.Join(t.TempDir(), "gslb.yaml")
-			if err := os.WriteFile(file, []byte(equals(n, tc.filled)), 0o644); err != nil {
+			cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(equals(n, tc.filled))})
+			policy, more := steer.Compile(cfg)
+			if err := append(problems, more...).Err(); err != nil {
 				t.Fatal(err)
 			}
-			cfg, policy, problems := load(file)
-			if err := problems.Err(); err != nil {
-				t.Fatal(err)
-			}
-			c, err := reckon(cfg, policy, world, "", time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := c.warnings(cfg); len(got) != tc.warns {
+			nowhere := geo.NewMap(maps.All(map[netip.Prefix]geo.Location{}))
+			c := Reckon(cfg, traffic.Sunny(policy, nowhere, time.Now()), "", nil)
+			if got := c.Warnings(cfg); len(got) != tc.warns {
 				t.Errorf("%d places filled to %g: %d warnings, want %d: %v", n, tc.filled, len(got), tc.warns, got)
 			}
 		}

@@ -1,4 +1,4 @@
-package main
+package sheet
 
 import (
 	"bytes"
@@ -40,11 +40,11 @@ func TestStatusIsATablePerService(t *testing.T) {
 		},
 	}
 	var out bytes.Buffer
-	sheet{&out, now}.status(s)
+	Status(&out, now, s)
 	out.WriteString("\n----\n")
 	s.Ready, s.Listen, s.Services, s.Brake = false, nil, nil, steer.BrakeView{Percent: 80}
 	s.Saving = admin.Saving{Failing: "state /var/lib/gslb/state.db: write: read-only file system", Since: ago(3 * time.Minute)}
 	s.Config.Refused = &admin.Refusal{Time: ago(time.Minute), Problems: []string{"gslb.yaml:4:1: datacenter: unknown key (did you mean datacenters?)"}}
-	sheet{&out, now}.status(s)
+	Status(&out, now, s)
 	golden(t, "status.txt", out.String())
 }

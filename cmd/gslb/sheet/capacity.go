@@ -1,30 +1,28 @@
-package main
+package sheet
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"gslb/config"
 	"gslb/dns/steer"
 	"gslb/dns/traffic"
-	"gslb/geo"
 )
 
 // fullest is the part of its capacity that a place may be filled to when another one is lost. Above it there is no
 // room for what no one reckoned with.
 const fullest = 0.75
 
-// capacities is what gslb check tells of the places' capacity, in the form of its JSON.
-type capacities struct {
-	Clients   clientsRead `json:"clients"`
-	Known     bool        `json:"known"`          // the demand of some service is; else loads are parts of 1 of whatever it is
-	Most      float64     `json:"most,omitempty"` // unknown demand: with up to so much, every loss leaves the others within fullest
-	Uncounted []string    `json:"uncounted"`      // services whose demand is not known, where that of others is
-	Losses    []lossRow   `json:"losses"`         // first what holds while nothing is lost
-	Peers     []string    `json:"peers"`          // partners that have BGP sessions, whose routes are not known here
+// Capacities is what gslb check tells of the places' capacity, in the form of its JSON. Nil tells of nothing.
+type Capacities struct {
+	Clients   Clients   `json:"clients"`
+	Known     bool      `json:"known"`          // the demand of some service is; else loads are parts of 1 of whatever it is
+	Most      float64   `json:"most,omitempty"` // unknown demand: with up to so much, every loss leaves the others within fullest
+	Uncounted []string  `json:"uncounted"`      // services whose demand is not known, where that of others is
+	Losses    []lossRow `json:"losses"`         // first what holds while nothing is lost
+	Peers     []string  `json:"peers"`          // partners that have BGP sessions, whose routes are not known here
 }
 
 // lossRow is what is carried when a place is lost.
@@ -42,44 +40,36 @@ type carrier struct {
 	Filled   float64 `json:"filled,omitempty"` // part of 1 of the capacity
 }
 
-// reckon works out the capacities of a configuration, or nothing when it has none. The clients are those of a
-// file, or, with none, a sample of the address space.
-func reckon(cfg *config.Config, policy *steer.Policy, world *geo.Map, clients string, now time.Time) (*capacities, error) {
+// Reckon works out the capacities of a configuration, on a day on which everything is up, for clients who were counted in
+// a file, or for a sample of the address space when crowds is nil.
+func Reckon(cfg *config.Config, sunny *steer.Snapshot, file string, crowds []traffic.Crowd) *Capacities {
 	capacity := map[string]float64{}
 	for _, p := range cfg.Places {
 		if p.Capacity > 0 {
 			capacity[p.Name] = p.Capacity
 		}
 	}
-	if len(capacity) == 0 {
-		return nil, nil
-	}
-	c := &capacities{Clients: clientsRead{File: clients}, Peers: withPeers(cfg)}
+	c := &Capacities{Peers: withPeers(cfg)}
 	demand := c.demand(cfg)
-	snapshot := traffic.Sunny(policy, world, now)
-	crowds := traffic.Sample(snapshot, snapshot, sampleFor(cfg, demand))
-	if clients != "" {
-		var err error
-		if crowds, err = openCrowds(clients); err != nil {
-			return nil, err
-		}
+	if crowds == nil {
+		crowds = traffic.Sample(sunny, sunny, sampleFor(cfg, demand))
 	}
-	c.Clients.Addresses = len(crowds)
+	c.Clients = Clients{File: file, Addresses: len(crowds)}
 	for _, crowd := range crowds {
 		c.Clients.Weight += crowd.Weight
 	}
 	c.Clients.Weight = digits(c.Clients.Weight)
-	for _, l := range traffic.Losses(snapshot, demand, crowds) {
+	for _, l := range traffic.Losses(sunny, demand, crowds) {
 		c.Losses = append(c.Losses, rowOf(l, capacity))
 	}
 	if !c.Known {
 		c.forget()
 	}
-	return c, nil
+	return c
 }
 
 // demand gives the demand of each service. Where none is known they are taken for equals that make a whole of 1.
-func (c *capacities) demand(cfg *config.Config) map[string]float64 {
+func (c *Capacities) demand(cfg *config.Config) map[string]float64 {
 	demand := map[string]float64{}
 	c.Uncounted = []string{}
 	for _, s := range cfg.Services {
@@ -137,7 +127,7 @@ func digits(amount float64) float64 {
 }
 
 // forget turns what each place is filled to by a demand of 1 into the demand that fills none too far.
-func (c *capacities) forget() {
+func (c *Capacities) forget() {
 	worst := 0.0
 	for _, l := range c.Losses {
 		for i := range l.Carriers {
@@ -150,8 +140,8 @@ func (c *capacities) forget() {
 	}
 }
 
-// warnings tells of every place that some loss fills too far: of the worst one.
-func (c *capacities) warnings(cfg *config.Config) config.Problems {
+// Warnings tells of every place that some loss fills too far: of the worst one.
+func (c *Capacities) Warnings(cfg *config.Config) config.Problems {
 	if c == nil || !c.Known {
 		return nil
 	}
