@@ -17,7 +17,8 @@
 //	}
 //	for _, s := range c.Services { … }
 //
-// To add a key, add one line to a table file (table*.go) and a place for it to a type in config.go.
+// To add a key, add one line to the table of its section (table_*.go) and a place for it to a type of that section
+// (config_*.go).
 //
 // A drain is a config change like any other: [WriteDrain] and [RemoveDrain] keep it in a drop-in of its
 // own, which a watcher sees as a whole or not at all.

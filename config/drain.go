@@ -11,6 +11,21 @@ import (
 	"time"
 )
 
+// Drain keeps a place out of the answers by the operator's will.
+type Drain struct {
+	Target  string // a place
+	Service string // empty: every service
+	Until   time.Time
+	Reason  string
+	By      string
+	Hard    bool
+	Force   string // why it may leave fewer places than min_places; empty: it may not
+	Pos     Pos
+}
+
+// Over tells whether the drain has run out at the given time.
+func (d Drain) Over(now time.Time) bool { return !d.Until.IsZero() && !now.Before(d.Until) }
+
 // DrainText is the text of a drop-in that holds one drain: what [WriteDrain] writes, and what belongs
 // into config management where many servers are to drain.
 func DrainText(d Drain) []byte {
