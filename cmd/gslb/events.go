@@ -1,14 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/admin"
 )
 
@@ -43,9 +42,7 @@ func newEvents(o *options) *cobra.Command {
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), events)
 			}
-			for _, e := range events {
-				fmt.Fprintln(c.OutOrStdout(), e.Time.Local().Format("2006-01-02 15:04:05"), eventWords(e))
-			}
+			sheet.Events(c.OutOrStdout(), events)
 			return nil
 		},
 	}
@@ -55,12 +52,4 @@ func newEvents(o *options) *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 100, "at most this `number` of the newest events")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-// eventWords is the text of an event, with the address where a place may have several.
-func eventWords(e admin.Event) string {
-	if endpoint := e.Fields["endpoint"]; endpoint != "" && !strings.Contains(e.Text, endpoint) {
-		return e.Text + " (" + endpoint + ")"
-	}
-	return e.Text
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+var update = flag.Bool("update", false, "write what is printed now as what is expected")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){

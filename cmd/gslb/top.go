@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/admin"
 )
 
@@ -56,25 +57,14 @@ type topWatch struct {
 	interval time.Duration
 	plain    bool // without colours
 
-	last *topSight
-}
-
-// topSight is what was seen at one moment.
-type topSight struct {
-	at       time.Time
-	status   admin.Status
-	services []admin.Service
-	failing  []admin.Endpoint
-	partners []admin.Partner
-	events   []admin.Event
-	before   *topSight // for rates; nil: the first
+	last *sheet.Sight
 }
 
 // look asks the server for everything.
-func (w *topWatch) look(ctx context.Context) (*topSight, error) {
-	s := &topSight{at: time.Now(), before: w.last}
+func (w *topWatch) look(ctx context.Context) (*sheet.Sight, error) {
+	s := &sheet.Sight{At: time.Now(), Before: w.last}
 	var err error
-	if s.status, err = get[admin.Status](ctx, w.server, "/v1/status", url.Values{"limit": {"1"}}); err != nil {
+	if s.Status, err = get[admin.Status](ctx, w.server, "/v1/status", url.Values{"limit": {"1"}}); err != nil {
 		return nil, err
 	}
 	services, err := get[admin.Services](ctx, w.server, "/v1/services", url.Values{"limit": {"1000"}})
@@ -89,20 +79,15 @@ func (w *topWatch) look(ctx context.Context) (*topSight, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.services, s.failing, s.partners = services.Services, failing.Endpoints, partners.Partners
-	s.events, err = get[[]admin.Event](ctx, w.server, "/v1/events", url.Values{"limit": {"20"}})
+	s.Services, s.Failing, s.Partners = services.Services, failing.Endpoints, partners.Partners
+	s.Events, err = get[[]admin.Event](ctx, w.server, "/v1/events", url.Values{"limit": {"20"}})
 	if err == nil {
 		w.last = s
-		s.forget()
+		if s.Before != nil { // a rate needs two sights, not a chain of them
+			s.Before.Before = nil
+		}
 	}
 	return s, err
-}
-
-// forget cuts the chain of sights behind the one before.
-func (s *topSight) forget() {
-	if s.before != nil {
-		s.before.before = nil
-	}
 }
 
 // once prints one screen.
@@ -115,7 +100,7 @@ func (w *topWatch) once(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(c.OutOrStdout(), topFrame{sight: s, plain: true, width: 120, height: 1000}.String())
+	fmt.Fprint(c.OutOrStdout(), sheet.Top{Sight: s, Plain: true, Width: 120, Height: 1000}.String())
 	return nil
 }
 
@@ -126,9 +111,9 @@ func (w *topWatch) run(ctx context.Context, screen *screen) error {
 	for {
 		s, err := w.look(ctx)
 		width, height := screen.size()
-		f := topFrame{sight: s, plain: w.plain, width: width, height: height}
+		f := sheet.Top{Sight: s, Plain: w.plain, Width: width, Height: height}
 		if err != nil {
-			f.sight, f.trouble = w.last, err.Error()
+			f.Sight, f.Trouble = w.last, err.Error()
 		}
 		if err := screen.draw(f.String()); err != nil {
 			return err

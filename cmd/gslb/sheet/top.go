@@ -1,23 +1,34 @@
-package main
+package sheet
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
-	"gslb/cmd/gslb/sheet"
 	"gslb/dns/admin"
 	"gslb/dns/steer"
 )
 
-// topFrame is one screen of gslb top.
-type topFrame struct {
-	sight         *topSight // nil: nothing was seen yet
-	trouble       string    // why the newest look failed
-	plain         bool
-	width, height int
+// Sight is what was seen of a server at one moment.
+type Sight struct {
+	At       time.Time
+	Status   admin.Status
+	Services []admin.Service
+	Failing  []admin.Endpoint
+	Partners []admin.Partner
+	Events   []admin.Event
+	Before   *Sight // for rates; nil: it is the first
+}
+
+// Top is one screen of gslb top.
+type Top struct {
+	Sight         *Sight // nil: nothing was seen yet
+	Trouble       string // why the newest look failed
+	Plain         bool   // without colours
+	Width, Height int    // in letters
 }
 
 // The colours of a terminal, by what they mean here.
@@ -35,38 +46,38 @@ const (
 type cell struct{ text, colour string }
 
 // String draws the screen: as many lines as fit, each as long as fits.
-func (f topFrame) String() string {
+func (f Top) String() string {
 	var lines [][]cell
-	if f.trouble != "" {
-		for line := range strings.Lines(f.trouble) {
+	if f.Trouble != "" {
+		for line := range strings.Lines(f.Trouble) {
 			lines = append(lines, []cell{{strings.TrimSpace(line), badText}})
 		}
 	}
-	if f.sight != nil {
+	if f.Sight != nil {
 		lines = append(lines, f.head()...)
 		lines = append(lines, f.places()...)
 		lines = append(lines, f.failing()...)
 		lines = append(lines, f.sessions()...)
-		lines = append(lines, f.happened(f.height-len(lines)-2)...)
+		lines = append(lines, f.happened(f.Height-len(lines)-2)...)
 	}
 	var b strings.Builder
-	for _, line := range lines[:min(len(lines), max(f.height-1, 1))] {
+	for _, line := range lines[:min(len(lines), max(f.Height-1, 1))] {
 		b.WriteString(strings.TrimRight(f.line(line), " "))
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-func (f topFrame) line(line []cell) string {
+func (f Top) line(line []cell) string {
 	var b strings.Builder
-	room := f.width
+	room := f.Width
 	for _, c := range line {
 		text := c.text
 		if n := utf8.RuneCountInString(text); n > room {
 			text = string([]rune(text)[:room])
 		}
 		room -= utf8.RuneCountInString(text)
-		if c.colour == plainText || f.plain || text == "" {
+		if c.colour == plainText || f.Plain || text == "" {
 			b.WriteString(text)
 			continue
 		}
@@ -75,19 +86,19 @@ func (f topFrame) line(line []cell) string {
 	return b.String()
 }
 
-func (f topFrame) head() [][]cell {
-	s := f.sight.status
+func (f Top) head() [][]cell {
+	s := f.Sight.Status
 	state := cell{"waiting for its checks", warnText}
 	if s.Ready {
 		state = cell{"serving", goodText}
 	}
 	rate := "-"
-	if p := f.sight.before; p != nil {
-		rate = perSecond(s.Totals.Questions, p.status.Totals.Questions, f.sight.at.Sub(p.at).Seconds())
+	if p := f.Sight.Before; p != nil {
+		rate = perSecond(s.Totals.Questions, p.Status.Totals.Questions, f.Sight.At.Sub(p.At).Seconds())
 	}
 	lines := [][]cell{
-		{{"gslb " + s.Version, strongText}, {"  ", plainText}, state, {fmt.Sprintf("  up %s  config %d:%s  %s", steer.Ago(f.sight.at.Sub(s.Since)),
-			s.Config.Number, s.Config.Hash, f.sight.at.Format("15:04:05")), plainText}},
+		{{"gslb " + s.Version, strongText}, {"  ", plainText}, state, {fmt.Sprintf("  up %s  config %d:%s  %s", steer.Ago(f.Sight.At.Sub(s.Since)),
+			s.Config.Number, s.Config.Hash, f.Sight.At.Format("15:04:05")), plainText}},
 		{{f.totals(rate, s.Totals), plainText}},
 	}
 	if s.Brake.On {
@@ -100,10 +111,10 @@ func (f topFrame) head() [][]cell {
 }
 
 // totals counts what there is, in fewer letters where there is little room.
-func (f topFrame) totals(rate string, t admin.Totals) string {
+func (f Top) totals(rate string, t admin.Totals) string {
 	words := fmt.Sprintf("%s questions/s  %d of %d services served  %d of %d endpoints up  %s  %d of %d sessions", rate, t.Served, t.Services,
-		t.Up, t.Endpoints, sheet.Count(t.Drains, "drain"), t.Established, t.Sessions)
-	if len(words) > f.width {
+		t.Up, t.Endpoints, Count(t.Drains, "drain"), t.Established, t.Sessions)
+	if len(words) > f.Width {
 		words = strings.ReplaceAll(words, " of ", "/")
 	}
 	return words
@@ -122,19 +133,19 @@ func perSecond(now, before uint64, seconds float64) string {
 }
 
 // places are the rows of services and places, the busiest services first.
-func (f topFrame) places() [][]cell {
+func (f Top) places() [][]cell {
 	before := map[[2]string]uint64{}
 	seconds := 0.0
-	if p := f.sight.before; p != nil {
-		seconds = f.sight.at.Sub(p.at).Seconds()
-		for _, s := range p.services {
+	if p := f.Sight.Before; p != nil {
+		seconds = f.Sight.At.Sub(p.At).Seconds()
+		for _, s := range p.Services {
 			before[[2]string{s.Service, ""}] = s.Given
 			for _, m := range s.Places {
 				before[[2]string{s.Service, m.Place}] = m.Given
 			}
 		}
 	}
-	services := slices.Clone(f.sight.services)
+	services := slices.Clone(f.Sight.Services)
 	grown := func(s admin.Service) uint64 { return s.Given - min(s.Given, before[[2]string{s.Service, ""}]) }
 	slices.SortStableFunc(services, func(a, b admin.Service) int {
 		switch {
@@ -185,8 +196,8 @@ func standingColour(standing string) string {
 }
 
 // bar is how many letters stand for a whole.
-func (f topFrame) bar() int {
-	if f.width < 100 {
+func (f Top) bar() int {
+	if f.Width < 100 {
 		return 10
 	}
 	return 20
@@ -200,12 +211,12 @@ func shareBar(part float64, whole int) string {
 	return fmt.Sprintf("%s %.0f%%", strings.Repeat("■", int(math.Round(part*float64(whole)))), 100*part)
 }
 
-func (f topFrame) failing() [][]cell {
-	if len(f.sight.failing) == 0 {
+func (f Top) failing() [][]cell {
+	if len(f.Sight.Failing) == 0 {
 		return nil
 	}
 	t := topTable{heads: []string{"FAILING", "PLACE", "ENDPOINT", "VERDICT", " FAILED", "LAST CAUSE"}}
-	for _, e := range f.sight.failing {
+	for _, e := range f.Sight.Failing {
 		colour := warnText
 		if e.Verdict == "withdrawn" {
 			colour = badText
@@ -218,9 +229,9 @@ func (f topFrame) failing() [][]cell {
 	return t.lines()
 }
 
-func (f topFrame) sessions() [][]cell {
+func (f Top) sessions() [][]cell {
 	t := topTable{heads: []string{"PARTNER", "SITE", "PEER", "SESSION", " PREFIXES", " STALE"}}
-	for _, p := range f.sight.partners {
+	for _, p := range f.Sight.Partners {
 		for _, peer := range p.Peers {
 			colour := badText
 			if peer.State == "established" {
@@ -239,14 +250,14 @@ func (f topFrame) sessions() [][]cell {
 }
 
 // happened are the newest events, as many as there is room for.
-func (f topFrame) happened(room int) [][]cell {
-	room = min(room-2, len(f.sight.events), 8)
+func (f Top) happened(room int) [][]cell {
+	room = min(room-2, len(f.Sight.Events), 8)
 	if room < 1 {
 		return nil
 	}
 	lines := [][]cell{nil, {{"HAPPENED", strongText}}}
-	for _, e := range f.sight.events[len(f.sight.events)-room:] {
-		lines = append(lines, []cell{{e.Time.In(f.sight.at.Location()).Format("15:04:05 "), faintText}, {eventWords(e), plainText}})
+	for _, e := range f.Sight.Events[len(f.Sight.Events)-room:] {
+		lines = append(lines, []cell{{e.Time.In(f.Sight.At.Location()).Format("15:04:05 "), faintText}, {eventWords(e), plainText}})
 	}
 	return lines
 }
