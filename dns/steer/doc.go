@@ -17,5 +17,10 @@
 // print these. An [Outlook] tells what clients can expect of it over many draws. The [Publisher]
 // keeps the newest snapshot behind one pointer.
 //
+// It is read best in the order in which an answer comes about: policy.go and compile.go, what the operator said; snapshot.go,
+// partition.go and standing.go, what is true at the moment; decide.go, walk.go and pick.go, the decision. What tells of it
+// (explain.go, overview.go, event.go, outlook.go), and publish.go, which keeps it new, can be read by themselves. Where
+// many clients go is for gslb/dns/traffic to say.
+//
 // The package opens no socket and no file, and, but for the Publisher, reads no clock and writes no log.
 package steer
