@@ -131,10 +131,6 @@ func (svc *Service) Places() []string { return svc.placeNames }
 // At tells whether a place has a part in the service.
 func (svc *Service) At(place string) bool { return slices.Contains(svc.placeNames, place) }
 
-// Addresses are those of a family that a member gives while all is well, by its index in [Service.Places]. The slice is
-// immutable.
-func (svc *Service) Addresses(member int, f Family) []netip.Addr { return svc.members[member].all[f] }
-
 // Main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
 func (svc *Service) Main() Family {
 	if svc.hasIPv4 {

@@ -19,7 +19,7 @@ const (
 type Move struct {
 	Service  string
 	Family   steer.Family
-	From, To string // places, or none of them: see [NoAnswer]. From a place to itself: to other addresses of it
+	From, To string // places, or none of them: see [NoAnswer]. From one to itself: to other addresses, or hosts, of it
 	Partner  string // in whose network the clients are; "": in none
 	Country  string // where they are; "": unknown
 	Weight   float64

@@ -94,6 +94,34 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A place gives addresses or a host, and so does nobody but the all_down rule: to be given something else is to move.
+func TestCompareKnowsWhatIsGiven(t *testing.T) {
+	given := func(at, allDown string) string {
+		return "datacenters: {a: {}}\nservices: {www: {steer: [datacenters], at: {a: " + at + "}" + allDown + "}}\n"
+	}
+	const drained = "drains: [{target: a, hard: true}]"
+	one, moved := given("[192.0.2.1]", ""), "www A: 40 from a to a\n"
+	for _, tc := range []struct{ name, before, after, want string }{
+		{"another alias", given("{cname: x.example., probe: 192.0.2.1}", ""), given("{cname: y.example., probe: 192.0.2.1}", ""), moved},
+		{"another probe of an alias", given("{cname: x.example., probe: 192.0.2.1}", ""), given("{cname: x.example., probe: 192.0.2.2}", ""), ""},
+		{"another port", given("{srv: {target: x.example., port: 443}, probe: 192.0.2.1}", ""), given("{srv: {target: x.example., port: 444}, probe: 192.0.2.1}", ""), moved},
+		{"an alias for an address", one, given("{cname: x.example., probe: 192.0.2.1}", ""), moved},
+		{"an endpoint down by hand", given("[192.0.2.1, 192.0.2.2]", ""), given("[192.0.2.1, {address: 192.0.2.2, state: down}]", ""), "www A: 20 from a to a\n"},
+		{"other last addresses", given("[192.0.2.1]", ", all_down: [192.0.2.8, 192.0.2.9]") + drained, given("[192.0.2.1]", ", all_down: [192.0.2.9]") + drained,
+			"www A: 20 from all_down rule to all_down rule\n"},
+		{"a failure for none", given("[192.0.2.1]", ", all_down: nodata") + drained, given("[192.0.2.1]", ", all_down: servfail") + drained,
+			"www A: 40 from all_down rule to all_down rule\n"},
+		{"another rule that is not in force", one, given("[192.0.2.1]", ", all_down: [192.0.2.9]"), ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := traffic.Compare(sunny(t, tc.before), sunny(t, tc.after), crowds(t, "11.0.0.1 40"))
+			if diff := cmp.Diff(strings.Split(tc.want, "\n"), strings.Split(told(c), "\n")); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 // Weights move shares, not draws.
 func TestCompareExpectsShares(t *testing.T) {
 	const one = `

@@ -33,7 +33,7 @@ type pair struct {
 	service [2]int    // of each policy; -1: none
 	words   []string  // what clients can get: what is no place, then the places of both
 	number  [2][]int  // index in words, by member of each service
-	common  []overlap // of addresses, by index in words
+	common  []overlap // of what is given, by index in words
 }
 
 // What is no place, as indices in the words of a pair.
@@ -44,10 +44,10 @@ const (
 	firstPlace
 )
 
-// overlap counts the addresses that a place gives to a service.
+// overlap counts what a place gives to a service, or its all_down rule.
 type overlap struct{ before, after, both int }
 
-// kept is the part of a client's traffic that stays at its address, when its place had and has these shares.
+// kept is the part of a client's traffic that stays where it is, when its place had and has these shares.
 func (o overlap) kept(had, has float64) float64 {
 	if o.both == o.before && o.both == o.after {
 		return min(had, has)
@@ -133,6 +133,7 @@ func (c *comparer) learn(p *pair, side int) bool {
 	for i := firstPlace; i < len(p.words); i++ {
 		seen[p.words[i]] = i
 	}
+	p.common[atAllDown] = p.common[atAllDown].with(side, svc.LastGifts(p.Family), old[atAllDown])
 	for i, name := range svc.Places() {
 		n, known := seen[name]
 		if !known {
@@ -140,7 +141,7 @@ func (c *comparer) learn(p *pair, side int) bool {
 			p.words, p.common = append(p.words, name), append(p.common, overlap{})
 		}
 		p.number[side][i] = n
-		p.common[n] = p.common[n].with(side, svc.Addresses(i, p.Family), old[n])
+		p.common[n] = p.common[n].with(side, svc.Gifts(i, p.Family), old[n])
 	}
 	return svc.Families()[p.Family]
 }
@@ -150,26 +151,31 @@ func (c *comparer) service(p *pair, side int) *steer.Service {
 	return c.sides[side].Policy().Service(p.service[side])
 }
 
-// with counts the addresses of one side; those of the side before are given to compare with.
-func (o overlap) with(side int, all, old []netip.Addr) overlap {
+// with counts the gifts of one side; those of the side before are given to compare with.
+func (o overlap) with(side int, all, old []steer.Gift) overlap {
 	if side == before {
 		o.before = len(all)
 		return o
 	}
 	o.after = len(all)
-	for _, a := range all {
-		if slices.Contains(old, a) {
+	for _, g := range all {
+		if slices.Contains(old, g) {
 			o.both++
 		}
 	}
 	return o
 }
 
-// given gives the addresses of every place of one side that is learned already, by index in the pair's words.
-func (c *comparer) given(p *pair, side int) map[int][]netip.Addr {
-	all := map[int][]netip.Addr{}
+// given tells what one side that is learned already gives, by index in the pair's words.
+func (c *comparer) given(p *pair, side int) map[int][]steer.Gift {
+	all := map[int][]steer.Gift{}
+	if p.number[side] == nil {
+		return all
+	}
+	svc := c.service(p, side)
+	all[atAllDown] = svc.LastGifts(p.Family)
 	for i, at := range p.number[side] {
-		all[at] = c.service(p, side).Addresses(i, p.Family)
+		all[at] = svc.Gifts(i, p.Family)
 	}
 	return all
 }

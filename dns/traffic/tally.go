@@ -101,7 +101,7 @@ func (t *tally) count() {
 	}
 	for _, g := range t.gets[before] {
 		had, has := g.share, t.parts[after][g.at]
-		if renewed := min(had, has) - t.pair.common[g.at].kept(had, has); g.at >= firstPlace && renewed > nothing {
+		if renewed := min(had, has) - t.pair.common[g.at].kept(had, has); renewed > nothing {
 			t.flows[flow{t.kind, int32(g.at), int32(g.at)}] += t.weight * renewed
 		}
 	}

@@ -50,7 +50,7 @@ type serviceMoves struct {
 	Flows   []way   `json:"flows"`
 }
 
-// way is from where to where clients move. From a place to itself: to other addresses of it.
+// way is from where to where clients move. From one to itself: to other addresses, or hosts, of it.
 type way struct {
 	From string  `json:"from"`
 	To   string  `json:"to"`
