@@ -50,6 +50,7 @@ type memberState struct {
 	changes int // until then
 	gives   [2][]netip.Addr
 	host    *Host // in place of addresses
+	aside   bool  // its weight is 0: it is given only when no other is
 }
 
 // empty tells whether the member gives nothing.
@@ -90,7 +91,7 @@ func (m *member) states(st *standing) []memberState {
 
 // state is what a member gives while these endpoints of it serve.
 func (m *member) state(up []bool, changes int, st *standing) memberState {
-	state, serving := memberState{changes: changes}, 0
+	state, serving := memberState{changes: changes, aside: st.weight == 0}, 0
 	for i, e := range m.endpoints {
 		if up[i] {
 			serving++
@@ -103,7 +104,7 @@ func (m *member) state(up []bool, changes int, st *standing) memberState {
 	if m.host != nil {
 		host := *m.host
 		host.Weight = uint16(st.weight)
-		return memberState{changes: changes, host: &host}
+		return memberState{changes: changes, host: &host, aside: state.aside}
 	}
 	return state
 }
@@ -201,8 +202,18 @@ func (c *coming) chooseOne(tier []int, changes int) {
 	}
 }
 
-// take gathers what is given of those that serve in a tier: all of them, or any so many.
+// take gathers what is given of those that serve in a tier: of those that do not stand aside; and of all, since whoever
+// does may be the only one of its family.
 func (c *coming) take(serving []memberState) {
+	front := slices.DeleteFunc(slices.Clone(serving), func(m memberState) bool { return m.aside })
+	if len(front) > 0 && len(front) < len(serving) {
+		c.takeAny(front)
+	}
+	c.takeAny(serving)
+}
+
+// takeAny gathers what is given of some members: all of them, or any so many.
+func (c *coming) takeAny(serving []memberState) {
 	if c.svc.answer == 0 || len(serving) <= c.svc.answer {
 		c.add(serving)
 		return

@@ -10,17 +10,13 @@ import (
 	"gslb/config"
 )
 
-// pick takes the places of the answer from the winning tier: all of them, or as many as the
+// pick takes the places of the answer from the winning tier: all that have a weight, or as many as the
 // service answers with, by weight. Never any from the next tier.
 func (w *walk) pick(d *Decision, q *Query) {
 	tier := w.path.at(d.tier)
 	want := w.svc.answer
 	if want == 0 || len(tier) == 1 { // nothing to draw
-		for _, p := range tier {
-			if i, ok := w.candidate(p, d.mode, q.Family); ok {
-				d.choose(i)
-			}
-		}
+		w.takeAll(tier, d)
 		return
 	}
 	total := w.totalWeight(tier, d)
@@ -37,6 +33,23 @@ func (w *walk) pick(d *Decision, q *Query) {
 		}
 		left -= w.weight(i, total)
 		d.choose(i)
+	}
+}
+
+// takeAll takes every place of a tier, but those of weight 0 only when there is no other.
+func (w *walk) takeAll(tier []placeID, d *Decision) {
+	for _, p := range tier {
+		if i, ok := w.candidate(p, d.mode, d.family); ok && w.standing[i].weight > 0 {
+			d.choose(i)
+		}
+	}
+	if d.n > 0 {
+		return
+	}
+	for _, p := range tier {
+		if i, ok := w.candidate(p, d.mode, d.family); ok {
+			d.choose(i)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func TestAnswerTakesSoManyPlacesAndNeverOneTwice(t *testing.T) {
 	}{
 		{"weighted", "2", []int{100, 100, 100, 100}, 2}, {"weighted", "9", []int{100, 1, 1, 100}, 4}, {"weighted", "3", []int{100, 100, 0, 0}, 2},
 		{"hash", "2", []int{100, 100, 100, 100}, 2}, {"hash", "9", []int{100, 1, 1, 100}, 4}, {"hash", "3", []int{0, 0, 0, 0}, 3},
-		{"weighted", "all", []int{100, 0, 1, 100}, 4},
+		{"weighted", "all", []int{100, 0, 1, 100}, 3}, {"weighted", "all", []int{0, 0, 0, 0}, 4}, {"hash", "all", []int{100, 0, 1, 100}, 3},
 	} {
 		t.Run(fmt.Sprint(tc.pick, tc.answer, tc.weights), func(t *testing.T) {
 			w := newWorld(t, shop(tc.pick, tc.answer, tc.weights...))
@@ -166,14 +166,22 @@ services:
 }
 
 func TestWeightNothingStandsAside(t *testing.T) {
-	text := strings.Replace(shop("weighted", "1", 100, 0, 0, -1), "services:\n  shop:\n", "checks: {web: {http: {}}}\nservices:\n  shop:\n    check: web\n", 1)
+	for _, answer := range []string{"1", "2", "all"} {
+		t.Run("answer "+answer, func(t *testing.T) { weightNothingStandsAside(t, answer) })
+	}
+}
+
+func weightNothingStandsAside(t *testing.T, answer string) {
+	text := strings.Replace(shop("weighted", answer, 100, 0, 0, -1), "services:\n  shop:\n", "checks: {web: {http: {}}}\nservices:\n  shop:\n    check: web\n", 1)
 	for _, pick := range []string{"weighted", "hash"} {
 		w := newWorld(t, strings.Replace(text, "pick: weighted", "pick: "+pick, 1))
 		given := func() (places []string) {
 			for i := range 300 {
 				_, got := w.ask("shop", fmt.Sprintf("100.0.%d.1", i%256), steer.IPv4, uint64(i))
-				if !slices.Contains(places, got) {
-					places = append(places, got)
+				for _, place := range strings.Fields(got) {
+					if !slices.Contains(places, place) {
+						places = append(places, place)
+					}
 				}
 			}
 			slices.Sort(places)
