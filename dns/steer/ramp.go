@@ -1,7 +1,9 @@
 package steer
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -35,6 +37,16 @@ type ramping struct {
 	name            string // as in [Tenures]
 	service, member int
 	length          time.Duration
+}
+
+// rampsOf gives the members of a service that are to ramp: all of them stand side by side.
+func (p *Policy) rampsOf(service int) []ramping {
+	from, _ := slices.BinarySearchFunc(p.ramps, service, func(r ramping, service int) int { return cmp.Compare(r.service, service) })
+	to := from
+	for to < len(p.ramps) && p.ramps[to].service == service {
+		to++
+	}
+	return p.ramps[from:to]
 }
 
 func (s *Snapshot) member(r ramping) *member {

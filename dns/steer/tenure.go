@@ -83,7 +83,10 @@ func (t *Tenures) follow(prev, now *Snapshot) *Tenures {
 	}
 	t = t.with(changes)
 	t = t.with(t.turns(prev, now, moment))
-	return t.with(t.pace(now))
+	if len(changes) > 0 {
+		prev = nil // all are looked at
+	}
+	return t.with(t.pace(prev, now))
 }
 
 // turns gives the tenures of the members that leave or come back with a snapshot.
@@ -127,21 +130,14 @@ func (s serviceState) serves(place string) bool {
 // pace shortens the ramps of services that nobody serves but places that come back themselves. The one that was first
 // carries everybody, so it has come back; any other takes as long as the first was ahead of it. So places that
 // recover together share their clients at once, and one that recovers much later takes them over step by step.
-func (t *Tenures) pace(now *Snapshot) map[string]Tenure {
-	p := now.in.Policy
-	back := map[int][]ramping{}
-	for name, is := range t.All() {
-		if i, ramps := p.rampOf[name]; ramps && !is.Out {
-			back[p.ramps[i].service] = append(back[p.ramps[i].service], p.ramps[i])
-		}
-	}
+func (t *Tenures) pace(prev, now *Snapshot) map[string]Tenure {
 	changes := map[string]Tenure{}
-	for service, members := range back {
-		first, settled := t.first(now.state(service), members)
+	for service, back := range t.returning(prev, now) {
+		first, settled := t.first(now.state(service), back)
 		if settled {
 			continue
 		}
-		for _, r := range members {
+		for _, r := range back {
 			is, _ := t.of(r.name)
 			until := is.Since
 			if !first.IsZero() && first.Before(is.Since) {
@@ -154,6 +150,41 @@ func (t *Tenures) pace(now *Snapshot) map[string]Tenure {
 		}
 	}
 	return changes
+}
+
+// returning goes over the services that stand otherwise than before, and their members that come back, if any do.
+func (t *Tenures) returning(prev, now *Snapshot) iter.Seq2[int, []ramping] {
+	p := now.in.Policy
+	return func(yield func(int, []ramping) bool) {
+		if t == nil || len(t.by) == 0 {
+			return
+		}
+		var services []int
+		if prev != nil && prev.in.Policy == p {
+			services = now.changed(prev)
+		} else {
+			for _, r := range p.ramps {
+				if len(services) == 0 || services[len(services)-1] != r.service {
+					services = append(services, r.service)
+				}
+			}
+		}
+		for _, service := range services {
+			if back := t.back(p.rampsOf(service)); len(back) > 0 && !yield(service, back) {
+				return
+			}
+		}
+	}
+}
+
+// back gives those of some members that come back.
+func (t *Tenures) back(members []ramping) (back []ramping) {
+	for _, r := range members {
+		if is, known := t.of(r.name); known && !is.Out {
+			back = append(back, r)
+		}
+	}
+	return back
 }
 
 // first gives since when the first of the members of a service that come back does so, of those that any client can
