@@ -171,7 +171,8 @@ func (d *daemon) turn(cfg *config.Config, policy *steer.Policy) error {
 	if err != nil {
 		return err
 	}
-	useWorld, err := d.world.Prepare(geo.Files(cfg.Geo))
+	var useWorld func()
+	quietly(func() { useWorld, err = d.world.Prepare(geo.Files(cfg.Geo)) })
 	if err != nil {
 		return located(cfg, "geo", err)
 	}
