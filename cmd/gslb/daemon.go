@@ -231,7 +231,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, hushed(d.keeper.Run), d.attend, d.attest, d.tracing.Run,
+		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
 	}
 }
 
