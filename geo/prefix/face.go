@@ -18,11 +18,14 @@ import (
 //
 //	8 bytes for each /18 of the /16    starts of the leaf that decides it; 0 without one
 //	1 byte for each /18                how many runs of the group come before those of its leaf
-//	1 byte                             width: the bytes that a value takes
-//	width for each run                 its value
+//	1 byte for each run                its value
 //
 // So the positions of all groups take 128 KB, which the nearer caches hold, and most of a group is one line of theirs
-// or two side by side. A change makes the block anew that it is in.
+// or two side by side. A leaf with a value that takes more than a byte is not there. A change makes the block anew that
+// it is in.
+//
+// What waits for memory here are the leaves. So that the processor can begin with the next address meanwhile, which
+// takes as many instructions as it can look ahead, a look-up has few.
 type face [1 << blockBits][]byte
 
 const (
@@ -33,29 +36,31 @@ const (
 	groups  = 1 << (groupBits - blockBits) // in a block
 	leaves  = 1 << (leafBits - groupBits)  // in a group
 	countAt = 8 * leaves                   // in a group
-	widthAt = countAt + leaves
-	runsAt  = widthAt + 1
+	runsAt  = countAt + leaves
 
 	// fewestLeaves is how many a block has that is not empty: with fewer, its groups would be larger than nodes are.
 	fewestLeaves = groups * leaves / 2
 )
 
-// lookup gives the value and the span of an address, if the face knows the leaf in which they are.
-func (f *face) lookup(a uint32) (value uint32, span int, ok bool) {
+// lookup gives the value and the span of an address; span 0 if the face does not know the leaf in which they are.
+func (f *face) lookup(a uint32) (value uint32, span int) {
+	if f == nil {
+		return 0, 0
+	}
 	b := f[a>>(32-blockBits)]
 	if b == nil {
-		return 0, 0, false
+		return 0, 0
 	}
 	i := int(a >> (32 - groupBits) % groups)
 	at := int(binary.LittleEndian.Uint16(b[2*i : 2*i+2 : 2*i+2]))
 	i = int(a >> (32 - leafBits) % leaves)
 	s := shape{starts: word(b, at+8*i)}
 	if s.starts == 0 {
-		return 0, 0, false
+		return 0, 0
 	}
 	slot := uint(a >> (32 - leafBits - stride) % slots)
-	value = valueAt(b, at+runsAt, int(b[at+widthAt]), int(b[at+countAt+i])+s.run(slot))
-	return value, leafBits + stride - s.block(slot), true
+	at += runsAt + int(b[at+countAt+i])
+	return uint32(b[at+s.run(slot)]), leafBits + stride - s.block(slot)
 }
 
 // newFace is the face of a tree; nil if it is empty.
@@ -119,41 +124,21 @@ func groupSize(all []packed) int {
 	if runs == 0 {
 		return 0
 	}
-	return runsAt + runs*groupWidth(all)
-}
-
-// groupWidth is the bytes of each value of a group: as many as the widest of its leaves has.
-func groupWidth(all []packed) int {
-	width := 0
-	for _, p := range all {
-		if p != nil {
-			width = max(width, p.width(0))
-		}
-	}
-	return width
+	return runsAt + runs
 }
 
 // appendGroup writes a group of leaves, if there are any.
 func appendGroup(b []byte, all []packed) []byte {
-	at, width := len(b), groupWidth(all)
-	if width == 0 {
+	if groupSize(all) == 0 {
 		return b
 	}
+	at := len(b)
 	b = b[:at+runsAt]
-	b[at+widthAt] = byte(width)
 	for i, p := range all {
-		b[at+countAt+i] = byte((len(b) - at - runsAt) / width)
-		if p == nil {
-			continue
-		}
-		starts := p.shape(0).starts
-		binary.LittleEndian.PutUint64(b[at+8*i:], starts)
-		if p.width(0) == width {
+		b[at+countAt+i] = byte(len(b) - at - runsAt)
+		if p != nil {
+			binary.LittleEndian.PutUint64(b[at+8*i:], p.shape(0).starts)
 			b = append(b, p[leafSize:]...)
-			continue
-		}
-		for run := range bits.OnesCount64(starts) {
-			b = appendValue(b, width, p.run(0, leafSize, run))
 		}
 	}
 	return b
@@ -171,12 +156,13 @@ func (n node) at(k key, depth int) node {
 	return n
 }
 
-// leaves writes those children of a node that have none themselves to the places of their slots, and counts them.
+// leaves writes those children of a node that have none themselves, and values of one byte, to the places of their
+// slots, and counts them.
 func (n node) leaves(to []packed) int {
 	found := 0
 	for left := n.shape().inner; left != 0; left &= left - 1 {
 		slot := uint(bits.TrailingZeros64(left))
-		if c := n.under(slot); c.fork == nil && c.packed[0]&kindMask == leaf {
+		if c := n.under(slot); c.fork == nil && c.packed[0] == leaf|1 {
 			to[slot] = c.packed
 			found++
 		}

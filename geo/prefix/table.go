@@ -33,16 +33,14 @@ func newTable(ipv4, ipv6 node) *Table {
 // Lookup returns the value of address a, and the length of the shortest prefix around a in which every address has
 // that value: 0 to 32 for IPv4, 0 to 128 for IPv6. It does not allocate.
 func (t *Table) Lookup(a netip.Addr) (value uint32, span int) {
-	if a.Is4() {
-		k := key4(a)
-		if t.face != nil {
-			if value, span, ok := t.face.lookup(uint32(k.high >> 32)); ok {
-				return value, span
-			}
-		}
-		return t.ipv4.lookup(k)
+	if !a.Is4() {
+		return t.ipv6.lookup(key6(a))
 	}
-	return t.ipv6.lookup(key6(a))
+	k := key4(a)
+	if value, span = t.face.lookup(uint32(k.high >> 32)); span != 0 {
+		return value, span
+	}
+	return t.ipv4.lookup(k)
 }
 
 // lookup follows k through the forks, and then through what is packed.
