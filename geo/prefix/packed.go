@@ -55,27 +55,25 @@ const (
 // lookup follows k to a value. The node where it is found lies depth bits below this one, and size is that of the
 // block of slots around it, as [shape.block] has it.
 func (p packed) lookup(k key) (value uint32, size, depth int) {
-	at := 0 // where the node begins
-	for ; ; depth += stride {
-		slot, child := k.slot(), 0
+	for at := 0; ; depth += stride {
+		slot := k.slot()
 		switch p[at] & kindMask {
 		case leaf:
 			s := shape{starts: word(p, at+startsAt)}
 			return p.run(at, leafSize, s.run(slot)), s.block(slot), depth
 		case twig:
-			if slot == uint(p[at+slotAt]) {
-				child = twigSize
+			child := uint(p[at+slotAt])
+			if slot != child {
+				return valueAt(p, at+twigHeader, 4, 0), bits.Len64(uint64(slot^child)) - 1, depth
 			}
-		case branch:
-			if inner := word(p, at+innerAt); inner>>slot&1 == 1 {
-				child = p.position(at, below(inner, slot))
+			at += twigSize
+		default:
+			s := shape{starts: word(p, at+startsAt), inner: word(p, at+innerAt)}
+			if !s.has(slot) {
+				return p.run(at, branchSize+2*bits.OnesCount64(s.inner), s.run(slot)), s.block(slot), depth
 			}
+			at += p.position(at, below(s.inner, slot))
 		}
-		if child == 0 {
-			s := p.shape(at)
-			return p.run(at, s.header(), s.run(slot)), s.block(slot), depth
-		}
-		at += child
 		k = k.rest()
 	}
 }
