@@ -19,11 +19,11 @@ func (s *Snapshot) WithDrain(d config.Drain) *Snapshot {
 	}
 	with := *s
 	with.drains++
-	with.standings = s.standings.after(services, func(i int) []standing {
-		row := slices.Clone(s.standings.of(i))
+	with.standings = s.standings.after(services, func(i int) row {
+		members := slices.Clone(s.standings.of(i))
 		member, _ := p.services[i].member(place)
-		row[member].drainBy(&d)
-		return row
+		members[member].drainBy(&d)
+		return newRow(members)
 	})
 	return &with
 }

@@ -54,7 +54,7 @@ type judge struct {
 }
 
 // service gives the standing of every member of a service.
-func (j *judge) service(service int) []standing {
+func (j *judge) service(service int) row {
 	svc := &j.policy.services[service]
 	all := make([]standing, len(svc.members))
 	for i := range svc.members {
@@ -65,7 +65,7 @@ func (j *judge) service(service int) []standing {
 		st.drained = st.drain != nil
 		st.offer()
 	}
-	return all
+	return newRow(all)
 }
 
 func (j *judge) member(m *member) standing {

@@ -10,7 +10,21 @@ import (
 // all pages in which nothing changed.
 type standings []*standingsPage
 
-type standingsPage [standingsPageSize][]standing
+type standingsPage [standingsPageSize]row
+
+// row is how the members of one service stand.
+type row struct {
+	members []standing
+	rises   bool // some member may come back by the rule
+}
+
+func newRow(members []standing) row {
+	r := row{members: members}
+	for i := range members {
+		r.rises = r.rises || members[i].rises > 0
+	}
+	return r
+}
 
 // standingsPageSize is how many services are copied when one of them changes: few enough to be cheap, enough to
 // keep the list of pages short.
@@ -19,7 +33,11 @@ const standingsPageSize = 64
 // of gives the standing of a service's members. The slices of two snapshots are the same one where nothing
 // that they are made of changed.
 func (ss standings) of(service int) []standing {
-	return ss[service/standingsPageSize][service%standingsPageSize]
+	return ss.row(service).members
+}
+
+func (ss standings) row(service int) *row {
+	return &ss[service/standingsPageSize][service%standingsPageSize]
 }
 
 // allStandings judges every service.
@@ -36,7 +54,7 @@ func allStandings(j *judge) standings {
 }
 
 // after has some services, which are in order, stand as they are judged now.
-func (ss standings) after(services []int32, judge func(service int) []standing) standings {
+func (ss standings) after(services []int32, judge func(service int) row) standings {
 	ss = slices.Clone(ss)
 	copied := -1
 	for _, i := range services {
@@ -58,7 +76,7 @@ func (s *Snapshot) changed(old *Snapshot) []int {
 			continue
 		}
 		for in := range page {
-			if a, b := page[in], old.standings[at][in]; len(a) > 0 && &a[0] != &b[0] {
+			if a, b := page[in].members, old.standings[at][in].members; len(a) > 0 && &a[0] != &b[0] {
 				services = append(services, at*standingsPageSize+in)
 			}
 		}

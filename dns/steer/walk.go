@@ -107,6 +107,7 @@ func (p *path) at(tier int) []placeID {
 type walk struct {
 	svc      *Service
 	standing []standing
+	rising   bool // see row
 	path     *path
 	ramps    []ramp // that run, by member; nil: none
 	wait
@@ -128,7 +129,8 @@ func waitOf(q *Query, built time.Time) wait {
 
 // walk gives the look that a decision is made by.
 func (s *Snapshot) walk(service int, d *Decision) walk {
-	w := walk{svc: &s.in.Policy.services[service], standing: s.standings.of(service), path: &d.path, wait: d.wait}
+	row := s.standings.row(service)
+	w := walk{svc: &s.in.Policy.services[service], standing: row.members, rising: row.rises, path: &d.path, wait: d.wait}
 	if s.ramps != nil {
 		w.ramps = s.ramps[service]
 	}
@@ -216,7 +218,18 @@ func (w *walk) ttl(d *Decision) uint32 {
 			next = sooner(next, sooner(w.standing[i].falls[IPv4], w.standing[i].falls[IPv6]))
 		}
 	}
-	left := d.tier + 1 // tiers to look at
+	if w.rising || w.ramps != nil {
+		next = sooner(next, w.better(d.tier))
+	}
+	if next == 0 {
+		return w.svc.ttl
+	}
+	return min(w.svc.ttl, max(w.svc.ttlMin, uint32(next/time.Second)))
+}
+
+// better is how soon a member of any tier up to the last may come back for the client; 0: nothing points that way.
+func (w *walk) better(last int) (next time.Duration) {
+	left := last + 1 // tiers to look at
 	for i := range w.path.n {
 		list := w.path.steps[i].list
 		for _, tier := range list[:min(left, len(list))] {
@@ -226,10 +239,7 @@ func (w *walk) ttl(d *Decision) uint32 {
 			break
 		}
 	}
-	if next == 0 {
-		return w.svc.ttl
-	}
-	return min(w.svc.ttl, max(w.svc.ttlMin, uint32(next/time.Second)))
+	return next
 }
 
 // rises is how soon a member of a tier may come back for the client; 0: nothing points that way.
