@@ -19,6 +19,7 @@ type slot struct {
 	at       time.Time // of the newest result; zero without one
 	took     laps
 	turns    uint32 // how often the verdict has changed
+	awaited  bool   // it is of the first Apply, and nothing is known of it yet
 }
 
 // Board keeps the endpoints and their verdicts. It is passive: it has no goroutine and no clock,
@@ -29,14 +30,14 @@ type Board struct {
 
 	mu       sync.Mutex
 	roster   *roster
-	slots    []slot    // parallel to roster.keys
-	bearings []bearing // parallel to roster.keys
-	percent  int       // of failing endpoints from which on the brake holds; 0: never
+	slots    []slot     // parallel to roster.keys
+	names    [][]string // parallel to roster.keys: of the targets
+	bearings []bearing  // parallel to roster.keys
+	percent  int        // of failing endpoints from which on the brake holds; 0: never
 	brake    Brake
-	began    time.Time      // while the brake is on: when the failures began for which it came on
-	threads  map[thread]Key // of the targets
-	past     *past          // what Restore brought; nil from the first Apply on
-	waiting  map[Key]bool   // keys of the first Apply of which nothing is known yet
+	began    time.Time // while the brake is on: when the failures began for which it came on
+	past     *past     // what Restore brought; nil from the first Apply on
+	awaited  int       // slots that are
 	version  uint64
 	latest   *Report
 	outdated []bool // by page of the slots: latest shows older ones
@@ -66,32 +67,33 @@ func (b *Board) Apply(targets []Target, now time.Time) (added, removed []Key) {
 
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	threads := sync.OnceValue(b.threads)
 	for i, k := range next.keys {
 		if old, ok := b.roster.index[k]; ok {
 			slots[i] = b.slots[old]
 			continue
 		}
-		slots[i] = b.begin(k, next.names[i], now)
+		slots[i] = b.begin(k, next.names[i], threads, now)
 		added = append(added, k)
 	}
-	for _, k := range b.roster.keys {
+	for i, k := range b.roster.keys {
 		if _, ok := next.index[k]; !ok {
 			removed = append(removed, k)
+			b.heard(i)
 		}
 	}
-	b.threads = next.threads
 	if len(added)+len(removed) > 0 {
-		b.roster, b.slots, b.bearings = next.roster, slots, next.bearings
+		b.roster, b.slots, b.names, b.bearings = next.roster, slots, next.names, next.bearings
 		b.outdated = slices.Repeat([]bool{true}, (len(slots)+pageSize-1)/pageSize)
 		b.touch()
 	} else { // the same keys, in whatever order
-		b.bearings = make([]bearing, len(b.slots))
+		b.names, b.bearings = make([][]string, len(b.slots)), make([]bearing, len(b.slots))
 		for i, k := range b.roster.keys {
-			b.bearings[i] = next.bearings[next.index[k]]
+			b.names[i], b.bearings[i] = next.names[next.index[k]], next.bearings[next.index[k]]
 		}
 	}
 	b.reconsider(now)
-	b.await(removed)
+	b.await()
 	return added, removed
 }
 
@@ -100,16 +102,14 @@ type enrolment struct {
 	*roster             // the keys of the targets, each once
 	names    [][]string // of the targets with a key
 	bearings []bearing  // of a key: the domain of its first target, and whether any of its targets is a reference
-	threads  map[thread]Key
 }
 
 func enrol(targets []Target) *enrolment {
 	e := &enrolment{
 		roster: &roster{index: make(map[Key]int, len(targets))}, names: make([][]string, 0, len(targets)),
-		threads: make(map[thread]Key, len(targets)),
 	}
-	for _, t := range targets {
-		k := t.Key()
+	for at, k := range Keys(targets) {
+		t := &targets[at]
 		i, ok := e.index[k]
 		if !ok {
 			i = len(e.keys)
@@ -120,19 +120,29 @@ func enrol(targets []Target) *enrolment {
 			e.names[i] = append(e.names[i], t.Name)
 		}
 		e.bearings[i].reference = e.bearings[i].reference || t.Reference
-		e.threads[thread{t.Address, t.Name}] = k
 	}
 	return e
 }
 
+// threads gives the keys on the board by what runs through their versions. The caller holds mu.
+func (b *Board) threads() map[thread]Key {
+	threads := make(map[thread]Key, len(b.slots))
+	for i, k := range b.roster.keys {
+		for _, name := range b.names[i] {
+			threads[thread{k.Address, name}] = k
+		}
+	}
+	return threads
+}
+
 // begin gives a key that comes to the board what its past has left it. The caller holds mu.
-func (b *Board) begin(k Key, names []string, now time.Time) slot {
+func (b *Board) begin(k Key, names []string, threads func() map[thread]Key, now time.Time) slot {
 	if s, ok := b.past.same(k, now); ok {
 		return s
 	}
 	for _, name := range names {
 		line := thread{k.Address, name}
-		if old, ok := b.threads[line]; ok {
+		if old, ok := threads()[line]; ok {
 			return slot{endpoint: b.slots[b.roster.index[old]].endpoint.under(k.Check())}
 		}
 		if e, ok := b.past.edited(line); ok {
@@ -142,34 +152,31 @@ func (b *Board) begin(k Key, names []string, now time.Time) slot {
 	return slot{endpoint: Endpoint{Since: now}.under(k.Check())}
 }
 
-// await notes at the first Apply what Settled waits for, and later what it need not wait for any
-// more. The caller holds mu.
-func (b *Board) await(removed []Key) {
-	for _, k := range removed {
-		b.heard(k)
-	}
+// await notes at the first Apply what Settled waits for. The caller holds mu.
+func (b *Board) await() {
 	if b.past == nil {
 		return
 	}
 	b.past = nil
-	b.waiting = make(map[Key]bool, len(b.slots))
-	for i, k := range b.roster.keys {
-		if !b.slots[i].endpoint.settled() {
-			b.waiting[k] = true
+	for i := range b.slots {
+		if s := &b.slots[i]; !s.endpoint.settled() {
+			s.awaited = true
+			b.awaited++
 		}
 	}
-	if len(b.waiting) == 0 {
+	if b.awaited == 0 {
 		close(b.settled)
 	}
 }
 
-// heard says that nothing need be waited for of this key. The caller holds mu.
-func (b *Board) heard(k Key) {
-	if !b.waiting[k] {
+// heard says that nothing need be waited for of a slot. The caller holds mu.
+func (b *Board) heard(i int) {
+	s := &b.slots[i]
+	if !s.awaited {
 		return
 	}
-	delete(b.waiting, k)
-	if len(b.waiting) == 0 {
+	s.awaited = false
+	if b.awaited--; b.awaited == 0 {
 		close(b.settled)
 	}
 }
@@ -185,7 +192,7 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 		return
 	}
 	if r.Ours {
-		b.heard(k)
+		b.heard(i)
 		return
 	}
 	s := &b.slots[i]
@@ -209,9 +216,7 @@ func (b *Board) Record(k Key, r Result, now time.Time) {
 	if r.OK {
 		b.reconsider(now)
 	}
-	if len(b.waiting) > 0 {
-		b.heard(k)
-	}
+	b.heard(i)
 }
 
 // touch notes that some endpoint changed. The caller holds mu.

@@ -56,17 +56,19 @@ func (b *Board) save() []Saved {
 		return slices.Collect(maps.Values(b.past.byThread))
 	}
 	prints := fingerprints{}
-	all := make([]Saved, 0, len(b.threads))
-	for line, k := range b.threads {
-		s := b.slots[b.roster.index[k]]
+	all := make([]Saved, 0, len(b.slots))
+	for i, k := range b.roster.keys {
+		s := b.slots[i]
 		if b.brake.On && s.endpoint.Serving() {
 			s.endpoint = s.endpoint.under(k.Check()) // as when the brake comes off
 		}
-		all = append(all, Saved{
-			Address: line.address, Name: line.name, Check: prints.of(k),
-			Verdict: s.endpoint.Verdict, Since: s.endpoint.Since, Cause: s.endpoint.Cause,
-			Bits: s.endpoint.Bits, Results: s.endpoint.Results, At: s.at,
-		})
+		for _, name := range b.names[i] {
+			all = append(all, Saved{
+				Address: k.Address, Name: name, Check: prints.of(k),
+				Verdict: s.endpoint.Verdict, Since: s.endpoint.Since, Cause: s.endpoint.Cause,
+				Bits: s.endpoint.Bits, Results: s.endpoint.Results, At: s.at,
+			})
+		}
 	}
 	return all
 }

@@ -94,9 +94,9 @@ type numbers struct {
 
 func newNumbers(p *Policy, report *health.Report) *numbers {
 	n := &numbers{of: make([]int32, len(p.targets)), ends: make([]int32, report.Len()+1)}
-	for t, target := range p.targets {
+	for t, key := range health.Keys(p.targets) {
 		n.of[t] = -1
-		if i, ok := report.Index(target.Key()); ok {
+		if i, ok := report.Index(key); ok {
 			n.of[t] = int32(i)
 		}
 	}
