@@ -15,6 +15,7 @@ import (
 	"gslb/bgp"
 	"gslb/config"
 	"gslb/dns"
+	"gslb/dns/publish"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/geo"
@@ -41,7 +42,7 @@ zones: {ok.test: {ns: [ns.example.], dnssec: {keys: %q}, services: {%s}}}
 	}
 	board, signer, rib := health.NewBoard(), sign.NewSigner(slog.New(slog.DiscardHandler)), bgp.NewRIB()
 	nowhere := geo.NewMap(func(func(netip.Prefix, geo.Location) bool) {})
-	p := steer.NewPublisher(steer.Sources{
+	p := publish.New(publish.Sources{
 		Health: board.Latest, Routes: rib.Latest, Geo: func() *geo.Map { return nowhere }, Changed: []<-chan struct{}{board.Changed()}, Signed: signer.Latest,
 	}, func([]steer.Event) {})
 	signed, err := signer.Prepare(policy.Signed(), time.Now())
@@ -52,7 +53,7 @@ zones: {ok.test: {ns: [ns.example.], dnssec: {keys: %q}, services: {%s}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var crew sync.WaitGroup
 	crew.Go(func() { _ = p.Run(ctx) })
-	crew.Go(func() { _ = steer.NewAhead(p).Run(ctx) })
+	crew.Go(func() { _ = publish.NewAhead(p).Run(ctx) })
 	defer crew.Wait()
 	defer cancel()
 	all := uint64(names * len(p.Latest().Coming(0, 2)))

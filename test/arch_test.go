@@ -27,6 +27,7 @@ var house = []floor{
 		{"dns", "bytes in, bytes out"},
 		{"dns/traffic", "where do many clients go, before and after a change, and when a place is lost?"},
 	}},
+	{"2.2", []room{{"dns/publish", "which snapshot is in force?"}}},
 	{"2", []room{{"dns/steer", "which sites does this client get, and why?"}}},
 	{"1.5", []room{{"geo/builtin/generate", "how is the built-in country database made?"}}},
 	{"1", []room{

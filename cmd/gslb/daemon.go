@@ -20,6 +20,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/admin"
+	"gslb/dns/publish"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/geo"
@@ -44,7 +45,7 @@ type daemon struct {
 	runner    *health.Runner
 	peering   *peering
 	signer    *sign.Signer
-	publisher *steer.Publisher
+	publisher *publish.Publisher
 	responder *dns.Responder
 	tracing   *tracing
 	server    *dns.Server
@@ -148,7 +149,7 @@ func (d *daemon) assemble() {
 	d.outside = health.NewOutside()
 	d.runner = health.NewRunner(d.board, d.outside.Probe, d.log)
 	d.signer = sign.NewSigner(d.log)
-	d.publisher = steer.NewPublisher(steer.Sources{
+	d.publisher = publish.New(publish.Sources{
 		Health:     d.board.Latest,
 		Routes:     d.peering.rib.Latest,
 		Changed:    []<-chan struct{}{d.board.Changed(), d.peering.rib.Changed()},
@@ -231,7 +232,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.signer.Run, steer.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
+		d.publisher.Run, d.signer.Run, publish.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
 	}
 }
 

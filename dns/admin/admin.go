@@ -16,6 +16,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/admin/page"
+	"gslb/dns/publish"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/health"
@@ -58,7 +59,7 @@ type Deps struct {
 	Lag      func() spread.Sum                   // of probes
 	Probes   func() map[health.Ending]spread.Sum // how long they took
 	InFlight func() int                          // probes that are under way
-	Built    func() steer.Built                  // the snapshots
+	Built    func() publish.Built                // the snapshots
 
 	Signed   *sign.Counts                                             // signatures that were made
 	Outlooks func() []sign.Outlook                                    // of signed zones

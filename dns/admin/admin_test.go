@@ -22,6 +22,7 @@ import (
 	"gslb/config/state"
 	"gslb/dns"
 	"gslb/dns/admin"
+	"gslb/dns/publish"
 	"gslb/dns/sign"
 	"gslb/dns/steer"
 	"gslb/geo"
@@ -116,8 +117,8 @@ func newWorld(t testing.TB) *world {
 		Lag:       func() (s spread.Sum) { return s },
 		InFlight:  func() int { return 2 },
 		Probes:    func() map[health.Ending]spread.Sum { return map[health.Ending]spread.Sum{{Kind: "tcp", OK: true}: {}} },
-		Built: func() steer.Built {
-			return steer.Built{Snapshots: 3, Last: time.Second, Total: 4 * time.Second, At: now}
+		Built: func() publish.Built {
+			return publish.Built{Snapshots: 3, Last: time.Second, Total: 4 * time.Second, At: now}
 		},
 	}
 	return w

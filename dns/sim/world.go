@@ -14,6 +14,7 @@ import (
 	"gslb/bgp"
 	"gslb/config"
 	"gslb/dns"
+	"gslb/dns/publish"
 	"gslb/dns/steer"
 	"gslb/geo"
 	"gslb/health"
@@ -44,7 +45,7 @@ type server struct {
 	open      bool // the sockets are
 	board     *health.Board
 	rib       *bgp.RIB
-	publisher *steer.Publisher
+	publisher *publish.Publisher
 	responder *dns.Responder
 	policy    *steer.Policy // in force; nil: none yet
 	watches   []*watch
@@ -81,12 +82,12 @@ func (w *world) clock() string {
 func (w *world) boot(saved []health.Saved, tenures map[string]steer.Tenure) {
 	w.server = server{began: w.now, board: health.NewBoard(), rib: bgp.NewRIB(), responder: dns.NewResponder("sim", "sim"), counts: map[health.Key]int{}}
 	w.server.board.Restore(saved, w.now)
-	sources := steer.Sources{
+	sources := publish.Sources{
 		Health: w.server.board.Latest,
 		Routes: w.server.rib.Latest,
 		Geo:    func() *geo.Map { return w.globe },
 	}
-	w.server.publisher = steer.NewPublisher(sources, w.tell)
+	w.server.publisher = publish.New(sources, w.tell)
 	w.server.publisher.Restore(steer.NewTenures(tenures))
 }
 

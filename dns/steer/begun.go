@@ -11,9 +11,9 @@ type DrainKey struct {
 	Service string `json:"service,omitempty"` // "": every service
 }
 
-// begun gives since when the drains of a snapshot hold, of which these are the earlier ones. It gives the same
+// Begun gives since when the drains of a snapshot hold, of which these are the earlier ones. It gives the same
 // map when nothing has changed; nobody writes to it.
-func begun(earlier map[DrainKey]time.Time, s *Snapshot) map[DrainKey]time.Time {
+func Begun(earlier map[DrainKey]time.Time, s *Snapshot) map[DrainKey]time.Time {
 	now := map[DrainKey]time.Time{}
 	for _, d := range s.activeDrains() {
 		key := DrainKey{d.Target, d.Service}
@@ -27,20 +27,4 @@ func begun(earlier map[DrainKey]time.Time, s *Snapshot) map[DrainKey]time.Time {
 		return earlier
 	}
 	return now
-}
-
-// Begun tells since when the drains that hold do so. The map is immutable, and the same while nothing changes.
-func (p *Publisher) Begun() map[DrainKey]time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.begun
-}
-
-// RestoreBegun hands the publisher what an earlier process remembered of drains. It has no effect after the first Use.
-func (p *Publisher) RestoreBegun(since map[DrainKey]time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.policy == nil {
-		p.begun = since
-	}
 }

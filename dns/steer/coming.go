@@ -13,8 +13,8 @@ import (
 // maxComing bounds the sets of a service that are signed ahead.
 const maxComing = 256
 
-// maxChanges is how many changes ahead sets are signed: of an endpoint's verdict, or of a place's drain.
-const maxChanges = 2
+// MaxChanges is how many changes ahead sets are signed: of an endpoint's verdict, or of a place's drain.
+const MaxChanges = 2
 
 // Coming gives the sets of records that a service gives now, or comes to give when so many endpoints change their
 // verdicts, or places are drained or not any more, as there may be changes: the likeliest first, and no more than are
@@ -77,7 +77,7 @@ func (m *member) states(st *standing) []memberState {
 			up[i] = !up[i]
 			changes := 1
 			if j < i {
-				up[j], changes = !up[j], maxChanges
+				up[j], changes = !up[j], MaxChanges
 			}
 			states = append(states, m.state(up, changes, st))
 			if j < i {

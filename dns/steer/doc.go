@@ -14,13 +14,13 @@
 // The scope is the widest block around the client in which every address gets the same tiers.
 //
 // [Explain] runs the same Decide and puts its trail into words; dig, the command line and HTTP
-// print these. An [Outlook] tells what clients can expect of it over many draws. The [Publisher]
-// keeps the newest snapshot behind one pointer.
+// print these. An [Outlook] tells what clients can expect of it over many draws.
 //
 // It is read best in the order in which an answer comes about: policy.go and compile.go, what the operator said; snapshot.go,
 // partition.go and standing.go, what is true at the moment; decide.go, walk.go and pick.go, the decision. What tells of it
-// (explain.go, overview.go, event.go, outlook.go), and publish.go, which keeps it new, can be read by themselves. Where
-// many clients go is for gslb/dns/traffic to say.
+// (explain.go, overview.go, event.go, outlook.go) can be read by itself. What must be remembered from one snapshot to the
+// next is in tenure.go and begun.go: [Follow]. Which snapshot is in force is for gslb/dns/publish to say, and where many
+// clients go for gslb/dns/traffic.
 //
-// The package opens no socket and no file, and, but for the Publisher, reads no clock and writes no log.
+// The package opens no socket and no file, reads no clock, writes no log, and leaves no goroutine behind.
 package steer

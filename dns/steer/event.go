@@ -40,7 +40,7 @@ func Diff(old, now *Snapshot) []Event {
 // something changed for.
 func (s *Snapshot) touched(old *Snapshot) []int {
 	if old != nil && old.in.Policy == s.in.Policy {
-		return s.changed(old)
+		return s.Changed(old)
 	}
 	all := make([]int, len(s.in.Policy.services))
 	for i := range all {

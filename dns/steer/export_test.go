@@ -1,9 +1,6 @@
 package steer
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // ThroughLenses is the snapshot as it would be if the views of geography were too many to be copied.
 func (s *Snapshot) ThroughLenses() *Snapshot {
@@ -14,9 +11,6 @@ func (s *Snapshot) ThroughLenses() *Snapshot {
 	}
 	return &seen
 }
-
-// Outdated is what the publisher asks when its timer ends.
-func (s *Snapshot) Outdated(now time.Time) bool { return s.outdated(now) }
 
 // CutSince tells whether a snapshot has views of geography, or of the partners' routes, that an older one has not.
 func (s *Snapshot) CutSince(old *Snapshot) (views, partners bool) {

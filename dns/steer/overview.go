@@ -172,7 +172,7 @@ func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
 func (s *Snapshot) LeftBare(d config.Drain) []string {
 	var bare []string
 	left := s.WithDrain(d)
-	for _, i := range left.changed(s) {
+	for _, i := range left.Changed(s) {
 		if s.Served(i) && !left.Served(i) {
 			bare = append(bare, s.in.Policy.services[i].name)
 		}

@@ -9,9 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"gslb/bgp"
 	"gslb/dns/steer"
-	"gslb/geo"
 )
 
 // Two servers that saw a place come back at different times, by d, differ for no more than the part d/length of the
@@ -43,7 +41,7 @@ func TestServersThatSawAPlaceComeBackApartDifferByThatPart(t *testing.T) {
 	}
 }
 
-// slowRamp is the obvious twin of what a publisher remembers of one place that ramps.
+// slowRamp is the obvious twin of what a server remembers of one place that ramps.
 type slowRamp struct {
 	serving bool
 	since   time.Time // of the ramp; zero: none
@@ -72,16 +70,8 @@ func TestRampsOutliveWhateverHappens(t *testing.T) {
 		text = "checks: {c: {tcp: {port: 80}, window: 1, fall: 1, rise: 1}}\n" + strings.Replace(text, "    steer:", "    check: c\n    steer:", 1)
 		w := newWorld(t, text)
 		policies := map[bool]*steer.Policy{false: w.policy, true: compile(t, text+"drains: [{target: a, reason: works}]\n")}
-		publisher := func(remembered *steer.Tenures) *steer.Publisher {
-			p := steer.NewPublisher(steer.Sources{
-				Health: w.board.Latest, Routes: func() *bgp.Table { return w.routes }, Geo: func() *geo.Map { return w.geo },
-			}, func([]steer.Event) {})
-			p.Restore(remembered)
-			return p
-		}
-		p, twin, healthy, drained := publisher(nil), slowRamp{serving: true}, true, false
-		clock := func() time.Time { return w.now }
-		p.Use(policies[drained], 1, clock, func() {})
+		line, twin, healthy, drained := &server{world: w}, slowRamp{serving: true}, true, false
+		line.next()
 		for range rapid.IntRange(1, 15).Draw(t, "happenings") {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 200).Draw(t, "seconds")) * time.Second)
 			switch what := rapid.SampledFrom([]string{"falls", "rises", "drain", "undrain", "restart", "forward", "back", "nothing"}).Draw(t, "happening"); what {
@@ -90,30 +80,29 @@ func TestRampsOutliveWhateverHappens(t *testing.T) {
 				w.check("192.0.2.1", map[bool]string{false: "-", true: "+"}[healthy])
 			case "drain", "undrain":
 				drained = what == "drain"
-				p.Use(policies[drained], 1, clock, func() {})
+				w.policy = policies[drained]
 			case "restart":
-				p = publisher(p.Tenures())
-				p.Use(policies[drained], 1, clock, func() {})
+				line.latest = nil
 			case "forward":
 				w.now = w.now.Add(time.Hour)
 			case "back":
 				w.now = w.now.Add(-time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds back")) * time.Second)
 			}
-			p.Refresh(w.now)
+			line.next()
 			twin.turn(healthy && !drained, w.now)
-			twin.compare(t, w, p.Latest(), policies[drained])
+			twin.compare(t, w, line.latest)
 		}
 	})
 }
 
 // compare holds a snapshot to one that is made of what the twin knows.
-func (r *slowRamp) compare(t *rapid.T, w *world, s *steer.Snapshot, policy *steer.Policy) {
+func (r *slowRamp) compare(t *rapid.T, w *world, s *steer.Snapshot) {
 	view := s.Overview(w.now)[0].Places[0].Ramp
 	if r.since.IsZero() != (view == nil) || view != nil && !view.Since.Equal(r.since) {
 		t.Fatalf("at %s it ramps as %+v, want since %s", w.now, view, r.since)
 	}
 	plain := *w
-	plain.policy = policy
+	plain.tenures = nil
 	if !r.since.IsZero() {
 		plain.tenures = steer.NewTenures(map[string]steer.Tenure{"shop a": {Since: r.since}})
 	}

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"gslb/bgp"
 	"gslb/dns/steer"
 )
 
@@ -143,48 +141,58 @@ func TestSharesKnowWhoHasJoined(t *testing.T) {
 	}
 }
 
+// server is the snapshots that one process of a server makes of a world, each after the one before.
+type server struct {
+	*world
+	latest *steer.Snapshot
+}
+
+// next makes another snapshot at the time of the world, and tells what happened.
+func (s *server) next() string {
+	prev := s.latest
+	s.latest = steer.Follow(s.inputs(), prev, prev)
+	s.tenures = s.latest.Tenures()
+	return words(steer.Diff(prev, s.latest))
+}
+
 // A ramp costs two snapshots, one at each end, and not one for each of its steps.
 func TestRampNeedsNoSnapshotOnTheWay(t *testing.T) {
 	text := strings.Replace(shop("weighted", "1", 100, 100), "a: {}", "a: {ramp: 10m}", 1)
-	drained := text + "drains: [{target: a, until: 2000-01-01T01:00:00Z}]\n" // synctest's clock begins at midnight
-	published(t, drained, func(_ *world, p *steer.Publisher, _ *bgp.RIB, told func() string) {
-		told()
-		time.Sleep(time.Hour + time.Second)
-		synctest.Wait()
-		if got, want := told(), "drain: a no longer drained\nplace: a takes its clients back over 10m: shop\n"; got != want {
-			t.Errorf("told %q, want %q", got, want)
+	s := &server{world: newWorld(t, text+"drains: [{target: a, until: 2026-11-29T13:00:00Z}]\n")}
+	s.next()
+	for _, step := range []struct {
+		after time.Duration
+		want  string // "": no snapshot is due
+	}{
+		{time.Hour - time.Second, ""},
+		{time.Hour, "drain: a no longer drained\nplace: a takes its clients back over 10m: shop\n"},
+		{time.Hour + time.Minute, ""},
+		{time.Hour + 10*time.Minute - time.Second, ""},
+		{time.Hour + 10*time.Minute, "place: a has all of its clients back: shop\n"},
+		{24 * time.Hour, ""},
+	} {
+		s.now = noon.Add(step.after)
+		got := ""
+		if s.latest.Outdated(s.now) {
+			got = s.next()
 		}
-		begun := p.Latest()
-		time.Sleep(9 * time.Minute)
-		synctest.Wait()
-		if p.Latest() != begun {
-			t.Error("a snapshot was made while the ramp ran")
+		if got != step.want {
+			t.Errorf("after %s: told %q, want %q", step.after, got, step.want)
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if got, want := told(), "place: a has all of its clients back: shop\n"; got != want {
-			t.Errorf("told %q, want %q", got, want)
-		}
-		if ramp := p.Latest().Overview(time.Now())[0].Places[0].Ramp; ramp != nil {
-			t.Errorf("it ramps on: %v", ramp)
-		}
-	})
+	}
+	if ramp := s.latest.Overview(s.now)[0].Places[0].Ramp; ramp != nil {
+		t.Errorf("it ramps on: %v", ramp)
+	}
 }
 
 // Whoever waited for a clock to come back to where it was would wait for long.
 func TestClockThatIsSetBackBeginsARampAnew(t *testing.T) {
-	text := strings.Replace(shop("weighted", "1", 100, 100), "a: {}", "a: {ramp: 10m}", 1)
-	published(t, text, func(w *world, _ *steer.Publisher, _ *bgp.RIB, _ func() string) {
-		now := time.Now()
-		p := steer.NewPublisher(steer.Sources{
-			Health: w.board.Latest, Routes: func() *bgp.Table { return w.routes }, Geo: w.snapshot().Geo,
-		}, func([]steer.Event) {})
-		p.Restore(steer.NewTenures(map[string]steer.Tenure{"shop a": {Since: now.Add(24 * time.Hour)}}))
-		p.Use(w.policy, 1, time.Now, func() {})
-		if until := p.Latest().Overview(now)[0].Places[0].Ramp.Until; until.After(now.Add(10 * time.Minute)) {
-			t.Errorf("it ramps until %s, and it is %s", until, now)
-		}
-	})
+	s := &server{world: newWorld(t, strings.Replace(shop("weighted", "1", 100, 100), "a: {}", "a: {ramp: 10m}", 1))}
+	s.tenures = steer.NewTenures(map[string]steer.Tenure{"shop a": {Since: noon.Add(24 * time.Hour)}})
+	s.next()
+	if until := s.latest.Overview(noon)[0].Places[0].Ramp.Until; until.After(noon.Add(10 * time.Minute)) {
+		t.Errorf("it ramps until %s, and it is %s", until, noon)
+	}
 }
 
 // A clock that is set back while a ramp runs is noticed, though no input has changed: the monotonic clock does not tell.

@@ -77,6 +77,19 @@ func Build(in Inputs, prev *Snapshot) *Snapshot {
 	return s
 }
 
+// Follow makes the snapshot of the inputs that comes after prev, or with nil is the first of a process: what leaves the
+// answers in it, or comes back, is in its tenures, of which those of the inputs are the earlier ones. That shows only when
+// it is made, so it is made once more with that. It is built on another snapshot, as a cache.
+func Follow(in Inputs, prev, on *Snapshot) *Snapshot {
+	s := Build(in, on)
+	tenures := in.Tenures.follow(prev, s)
+	if tenures == in.Tenures {
+		return s
+	}
+	in.Tenures = tenures
+	return Build(in, s)
+}
+
 // Policy is the policy of the snapshot.
 func (s *Snapshot) Policy() *Policy { return s.in.Policy }
 
@@ -86,6 +99,9 @@ func (s *Snapshot) Config() uint64 { return s.in.Config }
 // Geo is the geo map of the snapshot.
 func (s *Snapshot) Geo() *geo.Map { return s.in.Geo }
 
+// Tenures is what is to be remembered of the snapshot's places.
+func (s *Snapshot) Tenures() *Tenures { return s.in.Tenures }
+
 // Version names the inputs of the snapshot.
 func (s *Snapshot) Version() Version {
 	return Version{s.in.Config, s.in.Policy.hash, s.in.Health.Version(), s.in.Routes.Version(), s.in.Geo.Version()}
@@ -94,9 +110,9 @@ func (s *Snapshot) Version() Version {
 // Expiry is when the next drain runs out or the next ramp ends, and a new snapshot is due; zero when none does.
 func (s *Snapshot) Expiry() time.Time { return s.expiry }
 
-// outdated tells whether the time alone makes another snapshot due: one that expires has done so, or the clock was set
+// Outdated tells whether the time alone makes another snapshot due: one that expires has done so, or the clock was set
 // back to before it was made, so that its ramps would wait for a moment that has been.
-func (s *Snapshot) outdated(now time.Time) bool {
+func (s *Snapshot) Outdated(now time.Time) bool {
 	if s.expiry.IsZero() {
 		return false
 	}

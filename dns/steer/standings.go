@@ -68,8 +68,8 @@ func (ss standings) after(services []int32, judge func(service int) row) standin
 	return ss
 }
 
-// changed gives the services that stand otherwise than in an older snapshot of the same policy, or may do so.
-func (s *Snapshot) changed(old *Snapshot) []int {
+// Changed gives the services that stand otherwise than in an older snapshot of the same policy, or may do so.
+func (s *Snapshot) Changed(old *Snapshot) []int {
 	var services []int
 	for at, page := range s.standings {
 		if page == old.standings[at] {

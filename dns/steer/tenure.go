@@ -161,7 +161,7 @@ func (t *Tenures) returning(prev, now *Snapshot) iter.Seq2[int, []ramping] {
 		}
 		var services []int
 		if prev != nil && prev.in.Policy == p {
-			services = now.changed(prev)
+			services = now.Changed(prev)
 		} else {
 			for _, r := range p.ramps {
 				if len(services) == 0 || services[len(services)-1] != r.service {

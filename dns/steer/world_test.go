@@ -123,13 +123,18 @@ func (w *world) snapshot() *steer.Snapshot { return w.after(nil) }
 
 // after builds on a previous snapshot.
 func (w *world) after(prev *steer.Snapshot) *steer.Snapshot {
-	s := steer.Build(steer.Inputs{
-		Policy: w.policy, Config: 7, Health: w.board.Latest(), Routes: w.routes, Geo: w.geo, Now: w.now, Tenures: w.tenures,
-	}, prev)
+	s := steer.Build(w.inputs(), prev)
 	if w.lenses {
 		return s.ThroughLenses()
 	}
 	return s
+}
+
+// inputs are what a snapshot is made of.
+func (w *world) inputs() steer.Inputs {
+	return steer.Inputs{
+		Policy: w.policy, Config: 7, Health: w.board.Latest(), Routes: w.routes, Geo: w.geo, Now: w.now, Tenures: w.tenures,
+	}
 }
 
 // ask gives the decision and the addresses for a service and a client, by the client's own address.

@@ -1,10 +1,11 @@
-package steer
+package publish
 
 import (
 	"context"
 	"time"
 
 	"gslb/dns/sign"
+	"gslb/dns/steer"
 )
 
 // Ahead has signed what services can come to give, before they give it.
@@ -15,22 +16,22 @@ func NewAhead(p *Publisher) *Ahead { return &Ahead{p} }
 
 // Run follows the publisher's snapshots until ctx ends.
 func (a *Ahead) Run(ctx context.Context) error {
-	var last *Snapshot
+	var last *steer.Snapshot
 	var names map[int][]*sign.Steered
 	for {
 		s := a.publisher.Latest()
 		switch {
-		case s == nil || s == last || s.in.Signed == nil:
-		case last == nil || s.in.Policy != last.in.Policy:
-			names = s.signedNames()
+		case s == nil || s == last:
+		case last == nil || s.Policy() != last.Policy():
+			names = signedNames(s)
 			services := make([]int, 0, len(names))
 			for service := range names {
 				services = append(services, service)
 			}
-			s.signAhead(ctx, services, names, 0) // what is given now comes first
-			s.signAhead(ctx, services, names, maxChanges)
+			signAhead(ctx, s, services, names, 0) // what is given now comes first
+			signAhead(ctx, s, services, names, steer.MaxChanges)
 		default:
-			s.signAhead(ctx, s.changed(last), names, maxChanges)
+			signAhead(ctx, s, s.Changed(last), names, steer.MaxChanges)
 		}
 		last = s
 		select {
@@ -42,9 +43,9 @@ func (a *Ahead) Run(ctx context.Context) error {
 }
 
 // signedNames gives the names of services in signed zones, by service.
-func (s *Snapshot) signedNames() map[int][]*sign.Steered {
+func signedNames(s *steer.Snapshot) map[int][]*sign.Steered {
 	names := map[int][]*sign.Steered{}
-	for _, source := range s.in.Policy.signed {
+	for _, source := range s.Policy().Signed() {
 		z := s.Signed(source.Zone)
 		if z == nil {
 			continue
@@ -59,7 +60,7 @@ func (s *Snapshot) signedNames() map[int][]*sign.Steered {
 }
 
 // signAhead signs what some services give, or come to give after so many changes.
-func (s *Snapshot) signAhead(ctx context.Context, services []int, names map[int][]*sign.Steered, changes int) {
+func signAhead(ctx context.Context, s *steer.Snapshot, services []int, names map[int][]*sign.Steered, changes int) {
 	for _, service := range services {
 		if len(names[service]) == 0 {
 			continue

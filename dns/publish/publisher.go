@@ -1,4 +1,18 @@
-package steer
+// Package publish answers the question: which snapshot is in force? It is where the decisions of gslb/dns/steer, in which
+// no time passes, meet the running server.
+//
+// The [Publisher] keeps the newest snapshot behind one pointer. It waits for newer inputs, for drains to run out and for
+// ramps to end, makes the next snapshot beside the one that answers, puts it in force and tells what happened. [Ahead]
+// follows it, and has signed what services can come to give, before they give it:
+//
+//	p := publish.New(publish.Sources{Health: board.Latest, Routes: rib.Latest, Geo: source.Latest, Changed: …}, tell)
+//	p.Use(policy, 1, time.Now, func() { board.Apply(policy.Targets(), time.Now()) })
+//	go p.Run(ctx)
+//	decision := steer.Decide(p.Latest(), query)
+//
+// Nothing waits in a queue: a signal says that there is something newer, and it is read when the snapshot is made. The
+// package decides nothing, and knows no sockets and no files.
+package publish
 
 import (
 	"context"
@@ -8,6 +22,7 @@ import (
 
 	"gslb/bgp"
 	"gslb/dns/sign"
+	"gslb/dns/steer"
 	"gslb/geo"
 	"gslb/health"
 )
@@ -52,8 +67,8 @@ func (s *Sources) signed() *sign.Signed {
 // Publisher keeps the newest snapshot. It is the only writer; readers call Latest.
 type Publisher struct {
 	sources Sources
-	tell    func([]Event)
-	latest  atomic.Pointer[Snapshot]
+	tell    func([]steer.Event)
+	latest  atomic.Pointer[steer.Snapshot]
 	wake    chan struct{}
 	stored  chan struct{} // one slot: there is another snapshot
 
@@ -61,11 +76,11 @@ type Publisher struct {
 
 	mu      sync.Mutex // held while a snapshot is made of what follows and the newest verdicts and routes
 	config  uint64
-	policy  *Policy
+	policy  *steer.Policy
 	world   *geo.Map
-	tenures *Tenures
+	tenures *steer.Tenures
 	built   Built
-	begun   map[DrainKey]time.Time // since when the drains of the newest snapshot hold
+	begun   map[steer.DrainKey]time.Time // since when the drains of the newest snapshot hold
 }
 
 // Built is what the making of snapshots took.
@@ -83,15 +98,15 @@ func (p *Publisher) Built() Built {
 	return p.built
 }
 
-// NewPublisher makes a publisher that hands the events of each new snapshot to tell, which may be
+// New makes a publisher that hands the events of each new snapshot to tell, which may be
 // called by several goroutines. Latest gives nil until the first Use.
-func NewPublisher(sources Sources, tell func([]Event)) *Publisher {
+func New(sources Sources, tell func([]steer.Event)) *Publisher {
 	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1), stored: make(chan struct{}, 1)}
 }
 
 // Restore hands the publisher what an earlier process remembered: a place that it was giving does not
 // come back now, and one that was on its way goes on from there. It has no effect after the first Use.
-func (p *Publisher) Restore(t *Tenures) {
+func (p *Publisher) Restore(t *steer.Tenures) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.policy == nil {
@@ -100,20 +115,36 @@ func (p *Publisher) Restore(t *Tenures) {
 }
 
 // Tenures is what is to be remembered over a restart.
-func (p *Publisher) Tenures() *Tenures {
+func (p *Publisher) Tenures() *steer.Tenures {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.tenures
 }
 
+// RestoreBegun hands the publisher what an earlier process remembered of drains. It has no effect after the first Use.
+func (p *Publisher) RestoreBegun(since map[steer.DrainKey]time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.policy == nil {
+		p.begun = since
+	}
+}
+
+// Begun tells since when the drains that hold do so. The map is immutable, and the same while nothing changes.
+func (p *Publisher) Begun() map[steer.DrainKey]time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.begun
+}
+
 // Latest is the newest snapshot.
-func (p *Publisher) Latest() *Snapshot { return p.latest.Load() }
+func (p *Publisher) Latest() *steer.Snapshot { return p.latest.Load() }
 
 // Use puts another policy in force, with the newest geo map, and returns when answers come from them.
 // Meanwhile prepare is called, at a moment when no snapshot is made: there the caller hands the
 // policy's targets to the checker and its partners to the RIB, whose reports and tables thus never meet a
 // policy that they do not belong to. The clock is read when answers are about to come.
-func (p *Publisher) Use(policy *Policy, number uint64, clock func() time.Time, prepare func()) {
+func (p *Publisher) Use(policy *steer.Policy, number uint64, clock func() time.Time, prepare func()) {
 	p.turning.Lock()
 	defer p.turning.Unlock()
 	p.turn(policy, number, p.sources.Geo(), clock, prepare)
@@ -131,11 +162,11 @@ func (p *Publisher) Survey(clock func() time.Time) {
 // turn puts a policy and a geo map in force. The world is cut by them beside the snapshots that go on to be made by
 // the old ones, since that can take seconds, in which no verdict may wait. The caller holds turning, under
 // which alone policy and map change.
-func (p *Publisher) turn(policy *Policy, number uint64, world *geo.Map, clock func() time.Time, prepare func()) {
+func (p *Publisher) turn(policy *steer.Policy, number uint64, world *geo.Map, clock func() time.Time, prepare func()) {
 	draft := p.latest.Load()
 	if draft != nil { // before the first one nobody waits
 		p.sources.aside(func() {
-			draft = Build(Inputs{Policy: policy, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: world, Now: clock()}, draft)
+			draft = steer.Build(steer.Inputs{Policy: policy, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: world, Now: clock()}, draft)
 		})
 	}
 	p.mu.Lock()
@@ -153,7 +184,7 @@ func (p *Publisher) turn(policy *Policy, number uint64, world *geo.Map, clock fu
 // Refresh makes a snapshot of the newest verdicts and routes.
 func (p *Publisher) Refresh(now time.Time) {
 	p.mu.Lock()
-	var events []Event
+	var events []steer.Event
 	if p.policy != nil {
 		events = p.build(now, p.latest.Load())
 	}
@@ -161,25 +192,19 @@ func (p *Publisher) Refresh(now time.Time) {
 	p.report(events)
 }
 
-func (p *Publisher) report(events []Event) {
+func (p *Publisher) report(events []steer.Event) {
 	if len(events) > 0 {
 		p.tell(events)
 	}
 }
 
-// build makes a snapshot and says what changed. Places that serve again in it begin to ramp: that shows only
-// when it is made, so it is made once more with that. It is built on another one, as a cache. The caller holds mu.
-func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
+// build makes a snapshot and says what changed. It is built on another one, as a cache. The caller holds mu.
+func (p *Publisher) build(now time.Time, on *steer.Snapshot) []steer.Event {
 	begin, prev := time.Now(), p.latest.Load()
-	in := Inputs{
+	next := steer.Follow(steer.Inputs{
 		Policy: p.policy, Config: p.config, Health: p.sources.Health(), Routes: p.sources.Routes(), Geo: p.world, Now: now, Tenures: p.tenures, Signed: p.sources.signed(),
-	}
-	next := Build(in, on)
-	if in.Tenures = p.tenures.follow(prev, next); in.Tenures != p.tenures {
-		p.tenures = in.Tenures
-		next = Build(in, next)
-	}
-	p.begun = begun(p.begun, next)
+	}, prev, on)
+	p.tenures, p.begun = next.Tenures(), steer.Begun(p.begun, next)
 	p.latest.Store(next)
 	took := time.Since(begin)
 	p.built = Built{p.built.Snapshots + 1, took, p.built.Total + took, now}
@@ -187,7 +212,7 @@ func (p *Publisher) build(now time.Time, on *Snapshot) []Event {
 	case p.stored <- struct{}{}:
 	default:
 	}
-	return Diff(prev, next)
+	return steer.Diff(prev, next)
 }
 
 // Run makes a new snapshot whenever an input has changed, a drain runs out or a ramp ends, until the context ends.
@@ -209,7 +234,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 			stop()
 			continue
 		case <-expiry:
-			if !p.latest.Load().outdated(time.Now()) {
+			if !p.latest.Load().Outdated(time.Now()) {
 				continue // only the clock was looked at
 			}
 		case <-changed:
@@ -240,10 +265,10 @@ const clockCheck = 30 * time.Second
 // untilExpiry gives a channel that receives when the next drain runs out or ramp ends.
 func (p *Publisher) untilExpiry() (<-chan time.Time, func()) {
 	s := p.latest.Load()
-	if s == nil || s.expiry.IsZero() {
+	if s == nil || s.Expiry().IsZero() {
 		return nil, func() {}
 	}
-	t := time.NewTimer(min(time.Until(s.expiry), clockCheck))
+	t := time.NewTimer(min(time.Until(s.Expiry()), clockCheck))
 	return t.C, func() { t.Stop() }
 }
 
