@@ -242,6 +242,10 @@ func (p *Publisher) Run(ctx context.Context) error {
 			if !pause(ctx, settle) {
 				return nil
 			}
+			select {
+			case <-changed: // by the rest of the burst, which is read now
+			default:
+			}
 		}
 		p.Refresh(time.Now())
 	}

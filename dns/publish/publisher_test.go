@@ -131,7 +131,7 @@ func (w *world) gives(address string) bool {
 func TestPublisherMakesOneSnapshotOfABurst(t *testing.T) {
 	run(t, shop, func(t *testing.T, w *world) {
 		time.Sleep(time.Second) // what changed before the start makes a snapshot, too
-		before := w.Latest()
+		before, made := w.Latest(), w.Built().Snapshots
 		w.fell("192.0.2.2")
 		if w.Latest() != before {
 			t.Error("a snapshot was made before the burst was over")
@@ -145,6 +145,9 @@ func TestPublisherMakesOneSnapshotOfABurst(t *testing.T) {
 		time.Sleep(time.Second)
 		if w.Latest() != after {
 			t.Error("another snapshot was made of nothing")
+		}
+		if n := w.Built().Snapshots - made; n != 1 {
+			t.Errorf("%d snapshots were made, want 1", n)
 		}
 	})
 }
