@@ -16,11 +16,14 @@ type screen struct {
 	keys    chan byte // closed when there are no more
 }
 
-// errNoScreen says that somebody else than a person at a terminal reads.
-var errNoScreen = errors.New("not a terminal")
+// errNoScreen says that somebody else than a person at a terminal reads, or that the terminal cannot be drawn on.
+var errNoScreen = errors.New("not a terminal that can be drawn on")
 
 // openScreen takes the terminal over: keys come one by one, and are not shown.
 func openScreen(in io.Reader, out io.Writer) (*screen, error) {
+	if os.Getenv("TERM") == "dumb" {
+		return nil, errNoScreen
+	}
 	if o, ok := out.(*outlet); ok {
 		out = o.to
 	}

@@ -27,7 +27,7 @@ func newTop(o *options) *cobra.Command {
 		Short: "Watch the running server: answers by service and place, what fails, sessions, what happens",
 		Long: `Watch the running server in a terminal. q ends it.
 
-Where the output is no terminal, or with --once, it looks twice, prints one screen and ends.`,
+Where the output is no terminal, or $TERM is dumb, or with --once, it looks twice, prints one screen and ends.`,
 		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if interval < topLeast {
@@ -38,8 +38,11 @@ Where the output is no terminal, or with --once, it looks twice, prints one scre
 				return err
 			}
 			w := &topWatch{server: server, interval: interval, plain: os.Getenv("NO_COLOR") != ""}
+			if once {
+				return w.once(c)
+			}
 			screen, err := openScreen(c.InOrStdin(), c.OutOrStdout())
-			if once || err != nil {
+			if err != nil {
 				return w.once(c)
 			}
 			defer screen.Close()
