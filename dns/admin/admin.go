@@ -76,7 +76,7 @@ func New(d Deps) http.Handler {
 	mux := http.NewServeMux()
 	small := &squeezers{}
 	for _, o := range h.operations() {
-		serve := o.serve
+		serve := o.checked(o.serve)
 		if o.gives != nil {
 			serve = small.squeezed(serve)
 		}

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"mime"
 	"net/http"
@@ -25,7 +24,11 @@ func (h *handler) drain(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "place: not given")
 		return
 	}
-	bare := h.Snapshot().LeftBare(config.Drain{Target: d.Place, Service: d.Service})
+	s := h.Snapshot()
+	if refusesStranger(w, s, d.Service, d.Place) {
+		return
+	}
+	bare := s.LeftBare(config.Drain{Target: d.Place, Service: d.Service})
 	d.Bare = append(d.Bare, bare...)
 	write(w, http.StatusOK, d)
 }
@@ -124,11 +127,8 @@ func (h *handler) beginDrain(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnsupportedMediaType, "content type %q: send application/json", r.Header.Get("Content-Type"))
 		return
 	}
-	var order DrainOrder
-	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, orderBytes))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&order); err != nil {
-		refuse(w, http.StatusBadRequest, "drain: %v", err)
+	order, ok := readBody[DrainOrder](w, r, "drain", orderBytes)
+	if !ok {
 		return
 	}
 	d, err := order.drain(time.Now())

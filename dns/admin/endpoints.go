@@ -49,6 +49,9 @@ func (h *handler) endpoints(w http.ResponseWriter, r *http.Request) {
 	}
 	s, from := h.Snapshot(), r.FormValue("from")
 	f := endpointFilter{r.FormValue("service"), r.FormValue("place"), r.FormValue("address"), r.FormValue("check"), r.FormValue("verdict")}
+	if refusesStranger(w, s, f.service, f.place) {
+		return
+	}
 	page := Endpoints{Answers: s.Version().String(), Endpoints: []Endpoint{}}
 	first, _, _ := strings.Cut(from, "/")
 	for e := range h.allEndpoints(s, f, first) {

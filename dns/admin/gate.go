@@ -95,15 +95,21 @@ func (g *gate) failed(r *http.Request) {
 
 // shown is the token that a request shows. How long this takes does not depend on what it shows.
 func shown(r *http.Request, tokens []config.AdminToken) (token config.AdminToken, known bool) {
-	text, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	text, isBearer := bearer(r)
 	sum := sha256.Sum256([]byte(text))
 	for _, t := range tokens {
 		want, err := hex.DecodeString(t.Hash)
-		if err == nil && subtle.ConstantTimeCompare(sum[:], want) == 1 {
+		if err == nil && subtle.ConstantTimeCompare(sum[:], want) == 1 && isBearer {
 			token, known = t, true
 		}
 	}
 	return token, known
+}
+
+// bearer is the token of a request that shows one. The name of the scheme is written in any case (RFC 9110 section 11.1).
+func bearer(r *http.Request) (token string, ok bool) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return token, strings.EqualFold(scheme, "Bearer")
 }
 
 func allows(has config.AdminRole, wanted Role) bool {

@@ -84,11 +84,23 @@ func TestTokensAllowWhatTheirRoleDoes(t *testing.T) {
 func TestWhatIsNoToken(t *testing.T) {
 	w := guardedWorld(t)
 	w.tokens = append(w.tokens, config.AdminToken{Name: "empty", Hash: ""}, config.AdminToken{Name: "odd", Hash: "x"})
-	for _, shown := range []string{"", "Bearer", "Bearer ", "Basic reader", "bearer reader", "Bearer reader ", "Bearer Reader", w.tokens[0].Hash, "Bearer " + w.tokens[0].Hash} {
+	for _, shown := range []string{"", "Bearer", "Bearer ", "Basic reader", "reader", " reader", "Bearerreader", "Bearer reader ", "Bearer Reader", w.tokens[0].Hash, "Bearer " + w.tokens[0].Hash} {
 		r := from("127.0.0.1:1", "GET", "/v1/status", "")
 		r.Header.Set("Authorization", shown)
 		if code, _ := w.ask(r); code != 401 {
 			t.Errorf("%q: %d, want 401", shown, code)
+		}
+	}
+}
+
+// The name of a scheme means the same in capital and in small letters.
+func TestSchemesAreWrittenInAnyCase(t *testing.T) {
+	w := guardedWorld(t)
+	for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
+		r := from("127.0.0.1:1", "GET", "/v1/status", "")
+		r.Header.Set("Authorization", scheme+" reader")
+		if code, said := w.ask(r); code != 200 {
+			t.Errorf("%s: %d %s, want 200", scheme, code, said)
 		}
 	}
 }

@@ -88,18 +88,27 @@ func (o operation) describe(shapes *shapes, failure schema) described {
 		if p.path {
 			in = "path"
 		}
-		d.Parameters = append(d.Parameters, parameter{p.name, in, p.about, p.needed, schema{Type: p.kind}})
+		d.Parameters = append(d.Parameters, parameter{p.name, in, p.about, p.needed, schema{Type: p.kind, Enum: p.words}})
 	}
 	if o.takes != nil {
 		d.Body = &content{Required: true, Content: map[string]media{"application/json": {shapes.of(o.takes)}}}
 	}
-	for _, code := range o.refusals {
+	for _, code := range o.allRefusals() {
 		d.Responses[strconv.Itoa(code)] = content{Description: http.StatusText(code), Content: map[string]media{"application/json": {failure}}}
 	}
 	for _, code := range append(o.same, o.codeOf()) {
 		d.Responses[strconv.Itoa(code)] = o.answer(shapes, code)
 	}
 	return d
+}
+
+// allRefusals is its own refusals and those of the gate: where the configuration has tokens, whoever shows none, one that
+// does not do, or bad ones too often.
+func (o operation) allRefusals() []int {
+	if o.role == RoleNone {
+		return o.refusals
+	}
+	return append([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, o.refusals...)
 }
 
 // answer describes what is answered with a code that is no refusal.

@@ -3,6 +3,8 @@ package admin
 import (
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // Role is what somebody may do here.
@@ -38,12 +40,35 @@ type operation struct {
 // param is one parameter of an operation.
 type param struct {
 	name, about string
-	kind        string // string, integer or boolean
-	path        bool   // a part of the path; else of the query
+	kind        string   // string, integer or boolean
+	words       []string // what it can be; nil: anything of its kind
+	path        bool     // a part of the path; else of the query
 	needed      bool
 }
 
 func text(name, about string) param { return param{name: name, about: about, kind: "string"} }
+
+// word is a parameter that is one of a few words.
+func word(name, about string, words ...string) param {
+	return param{name: name, about: about, kind: "string", words: words}
+}
+
+// checked refuses what is none of the words of a parameter: who asks for what is misspelt would find none of it.
+func (o operation) checked(next http.HandlerFunc) http.HandlerFunc {
+	of := slices.DeleteFunc(slices.Clone(o.params), func(p param) bool { return p.words == nil })
+	if len(of) == 0 {
+		return next
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, p := range of {
+			if text := r.FormValue(p.name); text != "" && !slices.Contains(p.words, text) {
+				refuse(w, http.StatusBadRequest, "%s %q: not one of %s", p.name, text, strings.Join(p.words, ", "))
+				return
+			}
+		}
+		next(w, r)
+	}
+}
 
 func need(p param) param {
 	p.needed = true
@@ -77,15 +102,16 @@ func (h *handler) looks() []operation {
 		{method: "GET", path: "/v1/status", role: RoleView, summary: "How the server stands, and its services, page by page.", params: paged(service, place),
 			gives: shape[Status](), refusals: []int{400, 404}, serve: h.status},
 		{method: "GET", path: "/v1/services", role: RoleView, summary: "Services with their places and what each is given, page by page.",
-			params: paged(text("match", "Only services with this text in their name, or in one of the names that lead to them."), place, text("standing", "Only services that have a place of this standing; or unserved: those that all_down answers for.")),
-			gives:  shape[Services](), refusals: []int{400}, serve: h.services},
+			params: paged(text("match", "Only services with this text in their name, or in one of the names that lead to them."), place, word("standing", "Only services that have a place of this standing; or unserved: those that all_down answers for.",
+				"serving", "unknown", "withdrawn", "drained", "unserved")),
+			gives: shape[Services](), refusals: []int{400, 404}, serve: h.services},
 		{method: "GET", path: "/v1/services/{service}", role: RoleView, summary: "One service with all its endpoints.", params: []param{part("service", "Its name.")},
 			gives: shape[ServiceDetail](), refusals: []int{404}, serve: h.service},
 		{method: "GET", path: "/v1/places", role: RoleView, summary: "Places: where they are, how they stand, what they are given.", params: paged(place),
-			gives: shape[Places](), refusals: []int{400}, serve: h.places},
+			gives: shape[Places](), refusals: []int{400, 404}, serve: h.places},
 		{method: "GET", path: "/v1/endpoints", role: RoleView, summary: "Endpoints with their windows, page by page.",
-			params: paged(service, place, text("address", "Only with this address."), text("check", "Only with this check."), text("verdict", "Only with this verdict: up, unknown or withdrawn; or failing: with a failure in the window.")),
-			gives:  shape[Endpoints](), refusals: []int{400}, serve: h.endpoints},
+			params: paged(service, place, text("address", "Only with this address."), text("check", "Only with this check."), word("verdict", "Only with this verdict; or failing: with a failure in the window.", "up", "unknown", "withdrawn", "failing")),
+			gives:  shape[Endpoints](), refusals: []int{400, 404}, serve: h.endpoints},
 		{method: "GET", path: "/v1/partners", role: RoleView, summary: "Partners with their sessions and what these bring.", gives: shape[Partners](), serve: h.partners},
 		{method: "GET", path: "/v1/routes", role: RoleView, summary: "Who announces what, and what wins, page by page.",
 			params: paged(text("prefix", "Only this network, those inside it and those around it."), text("address", "Only networks with this address."), text("partner", "Only of this partner."),
@@ -118,16 +144,16 @@ func (h *handler) deeds() []operation {
 		{method: "GET", path: "/v1/drains/{place}", role: RoleView, summary: "How far a place has been left: answers, caches, clients, load, and a forecast.", params: []param{part("place", "The place.")},
 			gives: shape[Departure](), refusals: []int{404}, serve: h.departure},
 		{method: "POST", path: "/v1/drains", role: RoleDrain, summary: "Drain a place on this server: writes the file that gslb drain writes, and waits until it is in force.",
-			takes: shape[DrainOrder](), gives: shape[Drained](), code: http.StatusCreated, refusals: []int{400, 403, 404, 409, 415, 422, 503}, serve: h.beginDrain},
+			takes: shape[DrainOrder](), gives: shape[Drained](), code: http.StatusCreated, refusals: []int{400, 403, 404, 409, 413, 415, 422, 503}, serve: h.beginDrain},
 		{method: "DELETE", path: "/v1/drains/{place}", role: RoleDrain, summary: "End a drain that gslb drain, or this API, began on this server.", params: []param{part("place", "The place."), text("service", "The drain for this service only.")},
 			gives: shape[Drained](), refusals: []int{403, 404, 409, 422, 503}, serve: h.endDrain},
 		{method: "GET", path: "/v1/drain", role: RoleView, summary: "Which services a drain would leave without a serving place.", params: []param{need(text("place", "The place.")), text("service", "For this service only.")},
-			gives: shape[Drain](), refusals: []int{400}, serve: h.drain},
+			gives: shape[Drain](), refusals: []int{400, 404}, serve: h.drain},
 		{method: "POST", path: "/v1/reload", role: RoleOperate, summary: "Read the configuration again, and wait for the outcome; 422 when it is refused.", gives: shape[Reload](), same: []int{422}, refusals: []int{503}, serve: h.reload},
 		{method: "POST", path: "/v1/partners/reset", role: RoleOperate, summary: "Begin a partner's sessions anew that do not stand.",
-			params: []param{need(text("partner", "The partner.")), text("all", "1: also those that stand.")}, gives: shape[Reset](), refusals: []int{404}, serve: h.resetPartner},
+			params: []param{need(text("partner", "The partner.")), {name: "all", about: "Also those that stand.", kind: "boolean"}}, gives: shape[Reset](), refusals: []int{400, 404}, serve: h.resetPartner},
 		{method: "POST", path: "/v1/push/{check}", role: RoleNone, summary: "Report the state of endpoints of a push check, with its token as bearer.", params: []param{part("check", "The check.")},
-			takes: shape[[]Report](), code: http.StatusNoContent, refusals: []int{400, 401, 422, 503}, serve: h.push},
+			takes: shape[[]Report](), code: http.StatusNoContent, refusals: []int{400, 401, 413, 422, 429, 503}, serve: h.push},
 	}
 }
 
@@ -138,6 +164,6 @@ func (h *handler) probes() []operation {
 		{method: "GET", path: "/v1/openapi.json", role: RoleView, summary: "This document.", gives: shape[map[string]any](), serve: h.openapi},
 		{method: "GET", path: "/metrics", role: RoleView, summary: "Metrics for Prometheus.", media: "text/plain", serve: metrics.ServeHTTP},
 		{method: "GET", path: "/healthz", role: RoleNone, summary: "Whether the process lives.", media: "text/plain", serve: h.healthz},
-		{method: "GET", path: "/readyz", role: RoleNone, summary: "Whether questions are answered; 503 before.", media: "text/plain", serve: h.readyz},
+		{method: "GET", path: "/readyz", role: RoleNone, summary: "Whether questions are answered; 503 before.", media: "text/plain", same: []int{503}, serve: h.readyz},
 	}
 }

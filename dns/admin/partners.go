@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"gslb/bgp"
@@ -170,7 +172,11 @@ func (h *handler) resetPartner(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "%s", unknown)
 		return
 	}
-	all := r.FormValue("all") != ""
+	all, err := strconv.ParseBool(cmp.Or(r.FormValue("all"), "0"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "all %q: neither 1 nor 0", r.FormValue("all"))
+		return
+	}
 	for _, v := range h.Peers() {
 		if v.Peer.Partner != done.Partner {
 			continue

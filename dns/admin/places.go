@@ -42,6 +42,9 @@ func (h *handler) places(w http.ResponseWriter, r *http.Request) {
 		page.Given += g.total
 	}
 	from, only := r.FormValue("from"), r.FormValue("place")
+	if refusesStranger(w, s, "", only) {
+		return
+	}
 	for _, view := range s.Places(time.Now()) {
 		if only != "" && view.Place != only {
 			continue

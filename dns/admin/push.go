@@ -1,11 +1,9 @@
 package admin
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/netip"
-	"strings"
 
 	"gslb/health"
 )
@@ -31,10 +29,10 @@ func (h *handler) push(w http.ResponseWriter, r *http.Request) {
 	}
 	check := r.PathValue("check")
 	token, addresses, ok := h.Snapshot().Policy().Pushed(check)
-	shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	text, shown := bearer(r)
 	err := health.ErrToken
-	if ok && bearer {
-		err = token.Fits(shown)
+	if ok && shown {
+		err = token.Fits(text)
 	}
 	switch {
 	case errors.Is(err, health.ErrToken):
@@ -46,11 +44,8 @@ func (h *handler) push(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "%v", err)
 		return
 	}
-	var reports []Report
-	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, pushBytes))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&reports); err != nil {
-		refuse(w, http.StatusBadRequest, "reports: %v", err)
+	reports, ok := readBody[[]Report](w, r, "reports", pushBytes)
+	if !ok {
 		return
 	}
 	if problem := fault(reports, check, addresses); problem != "" {

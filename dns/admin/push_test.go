@@ -77,7 +77,11 @@ services:
 		{"none", "app", "Bearer abc", `[]`, 422, "must be a list of 1 to 4096", nil},
 		{"not a list", "app", "Bearer abc", `{"endpoint": "192.0.2.1", "ok": true}`, 400, "reports: ", nil},
 		{"a key that is none", "app", "Bearer abc", `[{"endpoint": "192.0.2.1", "okay": true}]`, 400, "okay", nil},
-		{"too much", "app", "Bearer abc", `[{"endpoint": "192.0.2.1", "ok": true, "cause": "` + strings.Repeat("x", 300<<10) + `"}]`, 400, "too large", nil},
+		{"too much", "app", "Bearer abc", `[{"endpoint": "192.0.2.1", "ok": true, "cause": "` + strings.Repeat("x", 300<<10) + `"}]`, 413, "reports: more than 262144 bytes", nil},
+		{"by a scheme in small letters", "app", "bearer abc", `[{"endpoint": "192.0.2.1", "ok": true}]`, 204, "", []string{"app 192.0.2.1 true "}},
+		{"twice", "app", "Bearer abc", `[{"endpoint": "192.0.2.1", "ok": true}] []`, 400, "reports: something follows the value: send one", nil},
+		{"an endpoint that is no address", "app", "Bearer abc", `[{"endpoint": "www", "ok": true}]`, 400, `reports: ParseAddr(\"www\")`, nil},
+		{"a result that is none", "app", "Bearer abc", `[{"endpoint": "192.0.2.1", "ok": "yes"}]`, 400, "reports: ok: must be true or false, not a string", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got = nil

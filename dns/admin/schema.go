@@ -15,6 +15,7 @@ type schema struct {
 	Ref                  string            `json:"$ref,omitempty"`
 	Type                 string            `json:"type,omitempty"`
 	Format               string            `json:"format,omitempty"`
+	Enum                 []string          `json:"enum,omitempty"`
 	AnyOf                []schema          `json:"anyOf,omitempty"`
 	Items                *schema           `json:"items,omitempty"`
 	MinItems             int               `json:"minItems,omitempty"`

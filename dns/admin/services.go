@@ -56,6 +56,9 @@ func (h *handler) services(w http.ResponseWriter, r *http.Request) {
 	}
 	from, page := r.FormValue("from"), Services{Answers: s.Version().String(), Services: []Service{}}
 	wanted := serviceFilter{r.FormValue("match"), r.FormValue("place"), r.FormValue("standing")}
+	if refusesStranger(w, s, "", wanted.place) {
+		return
+	}
 	names, shares, begun := h.namesOf(s.Policy(), s.Config()), h.shares(), from == ""
 	for i, svc := range s.Policy().Services() {
 		if !wanted.name(svc, names[i]) {

@@ -108,8 +108,7 @@ func (h *handler) status(w http.ResponseWriter, r *http.Request) {
 		Brake: s.Brake(), Totals: h.totals(s, now), Services: []steer.ServiceView{},
 	}
 	service, place := r.FormValue("service"), r.FormValue("place")
-	if stranger := stranger(s, service, place); stranger != "" {
-		refuse(w, http.StatusNotFound, "%s", stranger)
+	if refusesStranger(w, s, service, place) {
 		return
 	}
 	rows, from := 0, r.FormValue("from")
@@ -149,6 +148,15 @@ func stranger(s *steer.Snapshot, service, place string) string {
 		}
 	}
 	return unknownService(s.Policy(), service)
+}
+
+// refusesStranger refuses to tell of a service or place that the configuration has not; "" is none.
+func refusesStranger(w http.ResponseWriter, s *steer.Snapshot, service, place string) bool {
+	words := stranger(s, service, place)
+	if words != "" {
+		refuse(w, http.StatusNotFound, "%s", words)
+	}
+	return words != ""
 }
 
 func (h *handler) totals(s *steer.Snapshot, now time.Time) Totals {
