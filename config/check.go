@@ -62,6 +62,7 @@ func newChecker(r *reader, c *Config) *checker {
 func (k *checker) all() {
 	k.doors()
 	k.adminDoor()
+	k.adminTokens()
 	for _, ch := range k.c.Checks {
 		k.check(ch)
 	}
@@ -157,24 +158,34 @@ func (k *checker) doors() {
 			k.error("admin.listen", "%s has an address in common with %s of server.listen", k.c.Admin.Listen, l)
 		}
 	}
-	tcp := append(slices.Clone(listen), k.c.Admin.Listen)
+	var udp []door
+	for _, l := range listen {
+		udp = append(udp, door{l, "server.listen"})
+	}
+	tcp := append(slices.Clone(udp), door{k.c.Admin.Listen, "admin.listen"})
 	tcp = k.secureDoors("server.tls.listen", k.c.Server.TLS, tcp)
 	k.secureDoors("server.https.listen", k.c.Server.HTTPS, tcp)
-	k.secureDoors("server.quic.listen", k.c.Server.QUIC, listen) // UDP has ports of its own
+	k.secureDoors("server.quic.listen", k.c.Server.QUIC, udp) // UDP has ports of its own
+}
+
+// door is an address that is listened on, and the key that says so.
+type door struct {
+	at   netip.AddrPort
+	path string
 }
 
 // secureDoors checks the addresses of a transport against those that are taken, and gives both.
-func (k *checker) secureDoors(path string, s *Secure, taken []netip.AddrPort) []netip.AddrPort {
+func (k *checker) secureDoors(path string, s *Secure, taken []door) []door {
 	if s == nil {
 		return taken
 	}
 	for i, l := range s.Listen {
 		for _, other := range taken {
-			if Overlap(l, other) && k.sound(path) {
-				k.error(itemPath(path, i), "%s and %s, which is listened on too, have an address in common", l, other)
+			if Overlap(l, other.at) && k.sound(path) {
+				k.error(itemPath(path, i), "%s has an address in common with %s of %s", l, other.at, other.path)
 			}
 		}
-		taken = append(taken[:len(taken):len(taken)], l)
+		taken = append(taken[:len(taken):len(taken)], door{l, path})
 	}
 	return taken
 }
@@ -194,6 +205,28 @@ func (k *checker) adminDoor() {
 		k.error("admin.listen", "%s can be reached from elsewhere by anybody: that takes tokens; or listen on 127.0.0.1", admin.Listen)
 	}
 }
+
+// adminTokens checks that every token is that of one, and of somebody: what is shown tells who asks, and so what may be done.
+func (k *checker) adminTokens() {
+	names := map[string]string{"": ""} // by hash; one that could not be read is that of nobody
+	for _, t := range k.c.Admin.Tokens {
+		path := keyPath("admin.tokens", t.Name) + ".token"
+		switch first, twice := names[t.Hash]; {
+		case t.Hash == emptyToken:
+			k.warn(path, emptyTokenWords)
+		case first != "":
+			k.error(path, "is the token of %s, too: at %s; each needs one of its own", first, k.c.At(keyPath("admin.tokens", first)+".token"))
+		case !twice:
+			names[t.Hash] = t.Name
+		}
+	}
+}
+
+// emptyToken is the hash of no text at all, as a shell makes it of a variable that is not set.
+const (
+	emptyToken      = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	emptyTokenWords = "lets nobody in: it is the hash of an empty token"
+)
 
 // placeNames checks that no name is both a datacenter's and a site's.
 func (k *checker) placeNames() {

@@ -30,6 +30,9 @@ func (k *checker) kind(path string, ch Check) {
 		k.unused(path, "without tls: true", "verify", "ca_file", "cert_file", "key_file", "min_days")
 	}
 	k.command(path, ch)
+	if ch.Token == emptyToken {
+		k.warn(path+".token", emptyTokenWords)
+	}
 	if ch.Kind == CheckPush && (ch.Token == "") == (ch.TokenFile == "") && k.sound(path, "token", "token_file") {
 		k.error(path, "needs token or token_file, one of the two")
 	}

@@ -46,7 +46,7 @@ var beyondSchema = map[string]string{
 		unknown-tag merge-key-scalar check-port-octal`,
 	"names that refer to others": `partner-site-unknown partner-site-datacenter rule-to-unknown service-place-unknown service-check-unknown
 		member-check-unknown service-map-unknown zone-service-unknown transfer-key drain-target drain-target-service drain-service`,
-	"values that must fit each other": `admin-is-dns admin-nobody admin-open admin-plain listen-overlap timeout-over-interval window-below-rise window-below-both window-above-both fall-over-window
+	"values that must fit each other": `admin-is-dns admin-token-twice admin-nobody admin-open admin-plain listen-overlap timeout-over-interval window-below-rise window-below-both window-above-both fall-over-window
 		rise-over-window fall-and-rise-fit place-both-kinds peers-no-bgp peer-passive-no-listen peer-address-twice rule-region-alone service-ttl-min min-healthy-large
 		check-cert-no-key check-exec-words`,
 	"bounds of numbers inside a text": `listen-port-zero listen-port-large check-status-backwards interval-zero interval-century service-ttl-fraction

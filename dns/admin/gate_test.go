@@ -83,7 +83,8 @@ func TestTokensAllowWhatTheirRoleDoes(t *testing.T) {
 // What is no bearer token of the list is none.
 func TestWhatIsNoToken(t *testing.T) {
 	w := guardedWorld(t)
-	w.tokens = append(w.tokens, config.AdminToken{Name: "empty", Hash: ""}, config.AdminToken{Name: "odd", Hash: "x"})
+	w.tokens = append(w.tokens, config.AdminToken{Name: "empty", Hash: ""}, config.AdminToken{Name: "odd", Hash: "x"},
+		config.AdminToken{Name: "unset", Hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}) // of an empty text
 	for _, shown := range []string{"", "Bearer", "Bearer ", "Basic reader", "reader", " reader", "Bearerreader", "Bearer reader ", "Bearer Reader", w.tokens[0].Hash, "Bearer " + w.tokens[0].Hash} {
 		r := from("127.0.0.1:1", "GET", "/v1/status", "")
 		r.Header.Set("Authorization", shown)
