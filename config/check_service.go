@@ -39,6 +39,7 @@ func (k *checker) service(s Service) {
 	}
 	k.minPlaces(path, s)
 	k.sharedAddresses(path, s)
+	k.unweighed(path, s)
 	k.hosts(path, s)
 }
 
