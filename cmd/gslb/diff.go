@@ -21,10 +21,10 @@ func newDiff() *cobra.Command {
 		Long: `Tell which clients would move if the second configuration came after the first: how many, from where to
 where, by service, place, partner and country.
 
-Every client asks every service once, for its IPv4 and for its IPv6 addresses, where it has any. Clients
-come from a file, a line each: ADDRESS [COUNT]. An address is where a question comes from, so a private
-one counts, too. Without a file they stand for the address space: a sample, the same each time, of what
-the geo databases cover and the configurations name.
+Every client asks every service once, for its IPv4 and for its IPv6 addresses, where it has any, or for
+its alias (CNAME) or its SRV records. Clients come from a file, a line each: ADDRESS [COUNT]. A private
+one is whoever asks by itself from there, as in gslb explain. Without a file they stand for the address
+space: a sample, the same each time, of what the geo databases cover and the configurations name.
 
 Servers decide by health and by what partners announce, too, and both are in no configuration: here
 everything is up, and partners have what their lists of networks say. Where places are drawn by

@@ -23,7 +23,10 @@ func newExplain(o *options) *cobra.Command {
 		Short: "Tell which sites a client gets, and why",
 		Long: `Tell which sites a client gets from a name, and why: the lines that "dig CH TXT NAME" prints.
 
-The running server is asked, or with --offline the configuration alone, as if everything were up.`,
+The running server is asked, or with --offline the configuration alone, as if everything were up.
+
+A client is asked for by the subnet that its resolver would send (ECS). Servers do not believe such a
+subnet where it is private, so a private client is one who asks by itself, as in gslb diff: via=source.`,
 		Example: "  gslb explain www.ok.test --client 203.0.113.7",
 		Args:    one("name"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -48,7 +51,7 @@ The running server is asked, or with --offline the configuration alone, as if ev
 			return nil
 		},
 	}
-	c.Flags().StringVar(&q.Client, "client", "", "`address` or network of the client, as a resolver would send it (ECS); without it, this machine")
+	c.Flags().StringVar(&q.Client, "client", "", "`address` or network of the client; without it, this machine")
 	c.Flags().StringVar(&q.Type, "type", "", "A or AAAA: only what this type gets")
 	c.Flags().BoolVar(&offline, "offline", false, "ask the configuration alone, as if everything were up")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

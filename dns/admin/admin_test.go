@@ -165,6 +165,9 @@ func TestExplainGivesTheLinesOfDig(t *testing.T) {
 	}{
 		"an address":     {"name=www.ok.test&client=203.0.113.7", []string{"client=203.0.113.7/32 via=ecs", `name=www.ok.test service=www answer="192.0.2.3 2001:db8::1" ttl=`}},
 		"a network":      {"name=WWW.ok.test.&client=203.0.113.7/24", []string{"client=203.0.113.0/24 via=ecs"}},
+		"one by itself":  {"name=www.ok.test&client=10.1.2.3", []string{"client=10.1.2.3 via=source"}},
+		"a private net":  {"name=www.ok.test&client=10.1.2.0/24", []string{"client=10.1.2.0 via=source"}},
+		"no network":     {"name=www.ok.test&client=0.0.0.0/0", []string{"client=127.0.0.1 via=source"}},
 		"this machine":   {"name=www.ok.test", []string{"client=127.0.0.1 via=source"}},
 		"one family":     {"name=www.ok.test&type=a", []string{"client=127.0.0.1 via=source", `name=www.ok.test service=www answer=192.0.2.3 ttl=`}},
 		"another family": {"name=www.ok.test&type=AAAA", []string{"client=127.0.0.1 via=source", `name=www.ok.test service=www answer=2001:db8::1 ttl=`}},

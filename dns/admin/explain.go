@@ -23,7 +23,7 @@ type Explanation struct {
 // Question is what reasons are asked for, in the words of a request or of a command line.
 type Question struct {
 	Name   string
-	Client string // an address, or a network as a resolver would send it; empty: this machine
+	Client string // an address, or a network as a resolver would send it; one that is private, or else bogus, is where the question comes from; empty: this machine
 	Type   string // A or AAAA: only what this type gets; empty: both
 }
 
@@ -54,6 +54,16 @@ func (q Question) parse() (p parsed, err error) {
 	return p, err
 }
 
+// client is whom the question is about. A client subnet that servers would not believe is of one who asks by itself, from
+// that address: whoever names it wants to know what it gets, as gslb diff tells.
+func (p parsed) client(s *steer.Snapshot) steer.Client {
+	c := s.Client(asker, p.subnet)
+	if p.subnet.Given() && p.subnet.Prefix.Bits() > 0 && !c.ByECS {
+		return s.Client(p.subnet.Prefix.Addr(), steer.Subnet{})
+	}
+	return c
+}
+
 // Explain answers a question from a snapshot. The error is a *[BadQuestion] or a *[NotOurs].
 func Explain(s *steer.Snapshot, q Question, now time.Time) (Explanation, error) {
 	p, err := q.parse()
@@ -62,7 +72,7 @@ func Explain(s *steer.Snapshot, q Question, now time.Time) (Explanation, error) 
 	}
 	e := Explanation{Name: strings.TrimSuffix(p.name.String(), ".")}
 	lines, _, ours := steer.Explain(s, steer.Question{
-		Name: p.name, Client: s.Client(asker, p.subnet), Only: p.only, Now: now, Seed: rand.Uint64(),
+		Name: p.name, Client: p.client(s), Only: p.only, Now: now, Seed: rand.Uint64(),
 	})
 	if !ours {
 		return Explanation{}, &NotOurs{e.Name, someZones(s.Policy())}

@@ -118,7 +118,7 @@ func (h *handler) looks() []operation {
 				param{name: "refused", about: "Only what is refused.", kind: "boolean"}),
 			gives: shape[Routes](), refusals: []int{400, 404}, serve: h.routes},
 		{method: "GET", path: "/v1/explain", role: RoleView, summary: "Why a client gets what it gets.",
-			params: []param{need(text("name", "The domain name.")), text("client", "An address or a network; without it: this machine."), text("type", "A or AAAA; without it: both.")},
+			params: []param{need(text("name", "The domain name.")), text("client", "An address or a network, as a resolver would send it, or, where it is private, where the question comes from; without it: this machine."), text("type", "A or AAAA; without it: both.")},
 			gives:  shape[Explanation](), refusals: []int{400, 404}, serve: h.explain},
 		{method: "GET", path: "/v1/config", role: RoleView, summary: "Which configuration is in force, and why a later one was refused.", gives: shape[ConfigInForce](), serve: h.config},
 		{method: "GET", path: "/v1/version", role: RoleView, summary: "The version of the program.", gives: shape[Version](), serve: h.version},

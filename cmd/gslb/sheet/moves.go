@@ -86,7 +86,7 @@ func MovesOf(before, after *config.Config, c *traffic.Comparison, clients Client
 	m := &Moves{
 		Old: configName{before.File, before.Hash()}, New: configName{after.File, after.Hash()}, Clients: clients,
 		Still: len(c.Moves) == 0 && len(names) == 0, Moved: rounded(c.Moved(), c.Answers()),
-		Services: serviceRows(c), Places: placeRows(c), Names: names, Peers: withPeers(before, after), comparison: c,
+		Services: serviceRows(c, hostTypes(before, after)), Places: placeRows(c), Names: names, Peers: withPeers(before, after), comparison: c,
 	}
 	m.Partners = groupRows(c, c.Partners, func(m traffic.Move) string { return m.Partner })
 	m.Countries = groupRows(c, withUnknown(c), func(m traffic.Move) string { return m.Country })
@@ -101,14 +101,34 @@ func rounded(part, whole float64) float64 {
 	return math.Round(part/whole*1e9) / 1e9
 }
 
-func typeWord(f steer.Family) string {
-	if f == steer.IPv6 {
-		return "AAAA"
+// hostTypes gives the record type of every service whose places are known by name, as the later of two configurations that
+// has the service says.
+func hostTypes(cfgs ...*config.Config) map[string]string {
+	types := map[string]string{}
+	for _, cfg := range cfgs {
+		for _, s := range cfg.Services {
+			delete(types, s.Name)
+			switch {
+			case len(s.At) == 0 || s.At[0].Host == nil:
+			case s.At[0].Host.Port == 0:
+				types[s.Name] = "CNAME"
+			default:
+				types[s.Name] = "SRV"
+			}
+		}
 	}
-	return "A"
+	return types
 }
 
-func serviceRows(c *traffic.Comparison) []serviceMoves {
+// typeWord is the type of a question; hosts are [hostTypes].
+func typeWord(q traffic.Asked, hosts map[string]string) string {
+	if q.Family == steer.IPv6 {
+		return "AAAA"
+	}
+	return cmp.Or(hosts[q.Service], "A")
+}
+
+func serviceRows(c *traffic.Comparison, hosts map[string]string) []serviceMoves {
 	by := map[traffic.Asked][]traffic.Move{}
 	for _, m := range c.Moves {
 		q := traffic.Asked{Service: m.Service, Family: m.Family}
@@ -116,7 +136,7 @@ func serviceRows(c *traffic.Comparison) []serviceMoves {
 	}
 	rows := make([]serviceMoves, len(c.Asked))
 	for i, q := range c.Asked {
-		rows[i] = serviceMoves{Service: q.Service, Type: typeWord(q.Family), Flows: ways(by[q], c.Weight)}
+		rows[i] = serviceMoves{Service: q.Service, Type: typeWord(q, hosts), Flows: ways(by[q], c.Weight)}
 		rows[i].Moved = rounded(weighed(by[q]), c.Weight)
 	}
 	return rows
