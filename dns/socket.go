@@ -150,17 +150,26 @@ func prepare(c syscall.RawConn, a netip.AddrPort) error {
 	return err
 }
 
+// seePath has a socket see the paths of its packets in one of the ways of IP_MTU_DISCOVER, which are numbered alike for
+// both families.
+func seePath(fd, way int) error {
+	domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return err
+	}
+	if domain == unix.AF_INET {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, way)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, way)
+}
+
 // settle sets what can also be set later: a long queue, no belief in what ICMP says of the path's MTU, and, on a
 // wildcard address, to be told where a packet was sent to.
 //
 // Answers are short enough for every path (maxUDPAnswer). Were that belief there, whoever forges ICMP could have them sent in
 // fragments, of which he then forges the second (RFC 9715).
 func settle(fd int, a netip.AddrPort) error {
-	level, option, omit := unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_OMIT
-	if a.Addr().Is4() {
-		level, option, omit = unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT
-	}
-	_ = unix.SetsockoptInt(fd, level, option, omit)
+	_ = seePath(fd, unix.IP_PMTUDISC_OMIT)
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, receiveBuffer) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, receiveBuffer) // as much as we may have
 	}

@@ -151,6 +151,8 @@ func (b *batch) send() bool {
 		switch {
 		case errno == unix.EAGAIN:
 			return false
+		case errno == unix.EMSGSIZE && b.inbox.fragment():
+			continue
 		case errno != 0:
 			n = 1
 		}
