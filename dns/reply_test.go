@@ -3,6 +3,7 @@ package dns_test
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"testing"
 
 	mdns "github.com/miekg/dns"
@@ -35,6 +36,9 @@ func checkReply(t *testing.T, s *steer.Snapshot, packet []byte, stream bool) {
 	if m.RecursionAvailable || m.AuthenticatedData || m.Zero {
 		t.Errorf("bits that are not ours: %x", reply[:4])
 	}
+	if request := new(mdns.Msg); request.Unpack(packet) == nil && hasOPT(request) && !hasOPT(m) { // RFC 6891 section 6.1.1
+		t.Errorf("no OPT in\n%s", m)
+	}
 	limit := 65535
 	if !stream {
 		limit = 1232
@@ -61,4 +65,9 @@ func checkReply(t *testing.T, s *steer.Snapshot, packet []byte, stream bool) {
 			t.Errorf("question %x to %x", question[:n+5], packet[12:12+n+5])
 		}
 	}
+}
+
+// hasOPT tells whether a message has an OPT record where one may be, with the owner that it has to have.
+func hasOPT(m *mdns.Msg) bool {
+	return slices.ContainsFunc(m.Extra, func(rr mdns.RR) bool { return rr.Header().Rrtype == mdns.TypeOPT && rr.Header().Name == "." })
 }

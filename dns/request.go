@@ -81,8 +81,12 @@ func (q *query) parse(packet []byte, letters *[zone.MaxName]byte) (rcode int, ok
 		counts[i] = int(binary.BigEndian.Uint16(packet[4+2*i:]))
 	}
 	readable := counts[0] == 1 && q.question(packet, letters)
-	if readable || counts[0] == 0 { // also where the answer is an error: an OPT gets one back (RFC 6891 section 6.1.1)
-		rcode = q.records(packet, counts[1]+counts[2], counts[3])
+	at, whole := q.end, readable
+	if !readable { // an OPT gets one back whatever stands before it (RFC 6891 section 6.1.1)
+		at, whole = skipQuestions(packet, counts[0])
+	}
+	if whole {
+		rcode = q.records(packet, at, counts[1]+counts[2], counts[3])
 	}
 	switch {
 	case q.opcode() != dns.OpcodeQuery:
@@ -109,10 +113,22 @@ func (q *query) question(packet []byte, letters *[zone.MaxName]byte) bool {
 	return true
 }
 
-// records walks over what follows the question, or the header when there is none, and reads the OPT
-// record in the additional section.
-func (q *query) records(packet []byte, before, additional int) (rcode int) {
-	at := max(q.end, headerSize)
+// skipQuestions gives the offset behind so many questions, and whether they are there.
+func skipQuestions(packet []byte, count int) (at int, ok bool) {
+	const fixed = 4 // type and class
+	at = headerSize
+	for range count {
+		if at, ok = skipName(packet, at); !ok || len(packet) < at+fixed {
+			return 0, false
+		}
+		at += fixed
+	}
+	return at, true
+}
+
+// records walks over what follows the questions, from an offset on, and reads the OPT record in the additional section.
+// One that follows a misplaced TSIG record is read, too, so that it gets its answer.
+func (q *query) records(packet []byte, at, before, additional int) (rcode int) {
 	for i := range before + additional {
 		owner := at
 		var ok bool
@@ -126,7 +142,7 @@ func (q *query) records(packet []byte, before, additional int) (rcode int) {
 		}
 		if rrtype == dns.TypeTSIG {
 			if i < before || i < before+additional-1 { // it is the last of the additional section (RFC 8945 section 5.1)
-				return dns.RcodeFormatError
+				rcode = dns.RcodeFormatError
 			}
 			q.signed, q.spare = true, at-owner+tsigOther
 		}
@@ -140,13 +156,13 @@ func (q *query) records(packet []byte, before, additional int) (rcode int) {
 			return rcode
 		}
 	}
-	if at != len(packet) {
+	switch {
+	case at != len(packet):
 		return dns.RcodeFormatError
-	}
-	if q.badEDN {
+	case rcode == dns.RcodeSuccess && q.badEDN:
 		return dns.RcodeBadVers
 	}
-	return dns.RcodeSuccess
+	return rcode
 }
 
 // skipName gives the offset behind a name, which may end in a compression pointer.

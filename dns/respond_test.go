@@ -1,6 +1,7 @@
 package dns_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -321,6 +322,7 @@ func TestWhatIsNoGoodQuestion(t *testing.T) {
 	setOPT := func(at int, v byte) func([]byte) []byte {
 		return func(b []byte) []byte { b[len(plain)+at] = v; return b }
 	}
+	const noOptions = "FORMERR\nadditional: OPT size=1232 version=0\n"
 	const ecs = 15 // offset of the option's data in the OPT record
 	for _, tc := range []struct {
 		name   string
@@ -333,30 +335,36 @@ func TestWhatIsNoGoodQuestion(t *testing.T) {
 		{"a header alone", edit(plain[:12], set16(4, 0)), "FORMERR\n"},
 		{"no question", edit(plain, set16(4, 0)), "FORMERR\n"},
 		{"two questions", edit(plain, set16(4, 2)), "FORMERR\n"},
+		{"two questions with OPT", edit(append(append(append([]byte(nil), plain...), plain[12:]...), opt...), func(b []byte) []byte { return set16(10, 1)(set16(4, 2)(b)) }), noOptions},
+		{"two questions of which one is missing", edit(good, set16(4, 2)), "FORMERR\n"},
+		{"a compressed question with OPT", edit(append(append([]byte(nil), plain[:12]...), 0xc0, 12, 0, 1, 0, 1), func(b []byte) []byte { return append(set16(10, 1)(b), opt...) }), noOptions},
+		{"a question that is too long, with OPT", edit(append(append([]byte(nil), plain[:12]...), bytes.Repeat([]byte("\x01a"), 128)...), func(b []byte) []byte { return append(append(set16(10, 1)(b), 0, 0, 1, 0, 1), opt...) }), noOptions},
+		{"a label of a kind that there is not, with OPT", edit(good, func(b []byte) []byte { b[12] = 0x43; return b }), "FORMERR\n"},
+		{"OPT behind TSIG in the answer section", edit(append(append(append([]byte(nil), plain...), 0, 0, 250, 0, 255, 0, 0, 0, 0, 0, 0), opt...), func(b []byte) []byte { return set16(10, 1)(set16(6, 1)(b)) }), noOptions},
 		{"a question that ends early", plain[:20], "FORMERR\n"},
 		{"a question without its class", plain[:len(plain)-2], "FORMERR\n"},
 		{"a compressed question", edit(plain, func(b []byte) []byte { b[12] = 0xc0; return b }), "FORMERR\n"},
 		{"octets behind the end", append(edit(plain, set16(2, 0)), 0), "FORMERR\n"},
 		{"a record that is not there", edit(plain, set16(6, 1)), "FORMERR\n"},
-		{"two OPT records", edit(append(append([]byte(nil), good...), opt...), set16(10, 2)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"two OPT records", edit(append(append([]byte(nil), good...), opt...), set16(10, 2)), noOptions},
 		{"OPT with a name", edit(good, setOPT(0, 1)), "FORMERR\n"},
 		{"OPT in the answer section", edit(edit(good, set16(10, 0)), set16(6, 1)), "FORMERR\n"},
 		{"EDNS version 1", edit(good, setOPT(6, 1)), "BADVERS\nadditional: OPT size=1232 version=0\n"},
 		{"EDNS version 1 and nonsense", edit(good, func(b []byte) []byte { b[len(plain)+6] = 1; b[len(b)-1] ^= 0xff; return b[:len(b)-1] }), "FORMERR\n"},
-		{"an option that ends early", edit(good, setOPT(14, 200)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS of family 3", edit(good, setOPT(ecs+1, 3)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS of family 0 with an address", edit(good, setOPT(ecs+1, 0)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS with a scope", edit(good, setOPT(ecs+3, 24)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS longer than the family", edit(good, setOPT(ecs+2, 33)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS with bits behind its length", edit(good, setOPT(ecs+2, 23)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS with an octet too few", edit(good, setOPT(ecs+2, 25)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
-		{"ECS with an octet too many", edit(good, setOPT(ecs+2, 8)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"an option that ends early", edit(good, setOPT(14, 200)), noOptions},
+		{"ECS of family 3", edit(good, setOPT(ecs+1, 3)), noOptions},
+		{"ECS of family 0 with an address", edit(good, setOPT(ecs+1, 0)), noOptions},
+		{"ECS with a scope", edit(good, setOPT(ecs+3, 24)), noOptions},
+		{"ECS longer than the family", edit(good, setOPT(ecs+2, 33)), noOptions},
+		{"ECS with bits behind its length", edit(good, setOPT(ecs+2, 23)), noOptions},
+		{"ECS with an octet too few", edit(good, setOPT(ecs+2, 25)), noOptions},
+		{"ECS with an octet too many", edit(good, setOPT(ecs+2, 8)), noOptions},
 		{"opcode STATUS", edit(plain, set16(2, 2<<11)), "NOTIMP\n"},
 		{"NOTIFY", edit(plain, set16(2, 4<<11)), "NOTIMP\n"},
 		{"UPDATE", edit(plain, set16(2, 5<<11)), "NOTIMP\n"},
 		{"UPDATE without anything", edit(edit(plain[:12], set16(2, 5<<11)), set16(4, 0)), "NOTIMP\n"},
 		{"UPDATE with OPT", edit(good[:len(good)-11], func(b []byte) []byte { return set16(len(b)-2, 0)(set16(2, 5<<11)(b)) }), "NOTIMP\nadditional: OPT size=1232 version=0 ede=21\n"},
-		{"no question with OPT", edit(append(append([]byte(nil), good[:12]...), 0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0), set16(4, 0)), "FORMERR\nadditional: OPT size=1232 version=0\n"},
+		{"no question with OPT", edit(append(append([]byte(nil), good[:12]...), 0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 0), set16(4, 0)), noOptions},
 		{"EDNS version 1 with options in another form", edit(edit(good, setOPT(6, 1)), setOPT(14, 200)), "BADVERS\nadditional: OPT size=1232 version=0\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
