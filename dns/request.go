@@ -54,7 +54,7 @@ type query struct {
 	keepalive bool
 	padding   bool // the client pads, and wants to be padded to (RFC 7830)
 
-	signed bool // by a TSIG record (RFC 8945)
+	signed bool // by a TSIG record, which stands where it has to (RFC 8945)
 	spare  int  // octets to leave for the reply's own
 }
 
@@ -126,9 +126,10 @@ func skipQuestions(packet []byte, count int) (at int, ok bool) {
 	return at, true
 }
 
-// records walks over what follows the questions, from an offset on, and reads the OPT record in the additional section.
-// One that follows a misplaced TSIG record is read, too, so that it gets its answer.
+// records walks over what follows the questions, from an offset on, and reads the OPT record in the additional section. It
+// goes on behind what it can pass over, for an error is told with an OPT record and a signature, too.
 func (q *query) records(packet []byte, at, before, additional int) (rcode int) {
+	tsigs := 0
 	for i := range before + additional {
 		owner := at
 		var ok bool
@@ -141,10 +142,12 @@ func (q *query) records(packet []byte, at, before, additional int) (rcode int) {
 			return dns.RcodeFormatError
 		}
 		if rrtype == dns.TypeTSIG {
-			if i < before || i < before+additional-1 { // it is the last of the additional section (RFC 8945 section 5.1)
+			tsigs++ // there is one at most, the last of the additional section (RFC 8945 section 5.1)
+			if q.signed = tsigs == 1 && additional > 0 && i == before+additional-1; !q.signed {
 				rcode = dns.RcodeFormatError
+				continue
 			}
-			q.signed, q.spare = true, at-owner+tsigOther
+			q.spare = at - owner + tsigOther
 		}
 		if rrtype != dns.TypeOPT {
 			continue
@@ -152,9 +155,7 @@ func (q *query) records(packet []byte, at, before, additional int) (rcode int) {
 		if i < before || q.edns || packet[owner] != 0 { // RFC 6891 section 6.1.1
 			return dns.RcodeFormatError
 		}
-		if rcode := q.opt(fixed, packet[at-size:at]); rcode != dns.RcodeSuccess {
-			return rcode
-		}
+		rcode = max(rcode, q.opt(fixed, packet[at-size:at]))
 	}
 	switch {
 	case at != len(packet):

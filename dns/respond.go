@@ -106,8 +106,8 @@ func (w *Worker) reply(s *steer.Snapshot, req *Request, to []byte) []byte {
 	case !ok, req.Over == QUIC && w.query.offendsQUIC():
 		w.tally.dropped(req.Over)
 		return to
-	case w.query.signed && rcode == dns.RcodeSuccess:
-		return w.respondSigned(s, req, to)
+	case w.query.signed:
+		return w.respondSigned(s, req, rcode, to)
 	}
 	return w.respond(s, req, rcode, to)
 }
@@ -123,7 +123,7 @@ func (w *Worker) respond(s *steer.Snapshot, req *Request, rcode int, to []byte) 
 	l.limit = q.limit(req.Over.stream()) - q.spare
 	l.w.begin(to, q, l.limit-l.optSize())
 	switch {
-	case q.opcode() != dns.OpcodeQuery:
+	case rcode == dns.RcodeNotImplemented:
 		l.extended = edeNotSupported
 	case rcode == dns.RcodeSuccess && q.end == 0:
 		l.greet()

@@ -259,6 +259,54 @@ func TestSignedQuestions(t *testing.T) {
 	}
 }
 
+// Who signs a request believes no answer without a signature, also where it says no.
+func TestErrorsAreSigned(t *testing.T) {
+	s := snapshot(t)
+	update := new(mdns.Msg)
+	update.SetUpdate("ok.test.")
+	update.Insert([]mdns.RR{&mdns.A{Hdr: mdns.RR_Header{Name: "new.ok.test.", Rrtype: mdns.TypeA, Class: mdns.ClassINET, Ttl: 60}, A: net.IP{192, 0, 2, 7}}})
+	notify := new(mdns.Msg)
+	notify.SetNotify("ok.test.")
+	version := new(mdns.Msg)
+	version.SetQuestion("www.ok.test.", mdns.TypeA).SetEdns0(1232, false)
+	version.IsEdns0().SetVersion(1)
+	cookie := new(mdns.Msg)
+	cookie.SetQuestion("www.ok.test.", mdns.TypeA).SetEdns0(1232, false)
+	cookie.IsEdns0().Option = []mdns.EDNS0{&mdns.EDNS0_COOKIE{Code: mdns.EDNS0COOKIE, Cookie: "abcd"}}
+	twice := new(mdns.Msg)
+	twice.SetQuestion("www.ok.test.", mdns.TypeA)
+	twice.Question = append(twice.Question, twice.Question[0])
+	for name, tc := range map[string]struct {
+		m     *mdns.Msg
+		rcode int
+	}{
+		"an update": {update, mdns.RcodeNotImplemented}, "a notification": {notify, mdns.RcodeNotImplemented}, "another EDNS version": {version, mdns.RcodeBadVers},
+		"a malformed option": {cookie, mdns.RcodeFormatError}, "two questions": {twice, mdns.RcodeFormatError},
+	} {
+		for key, err := range map[string]int{"xfr.": 0, "nobody.": mdns.RcodeBadKey} {
+			m := tc.m.Copy()
+			signedBy(key, mdns.HmacSHA256)(m)
+			packet, mac, failed := mdns.TsigGenerate(m, secrets[key], "", false)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			rcode := tc.rcode
+			if err != 0 {
+				rcode = mdns.RcodeNotAuth
+			}
+			reply := dns.NewResponder("ns1", "test").Respond(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}, nil)
+			got := new(mdns.Msg)
+			if failed := got.Unpack(reply); failed != nil || got.Rcode != rcode || got.IsTsig() == nil || int(got.IsTsig().Error) != err {
+				t.Errorf("%s by %s: %v, want %s in\n%s", name, key, failed, mdns.RcodeToString[rcode], got)
+				continue
+			}
+			if failed := mdns.TsigVerify(reply, secrets[key], mac, false); failed != nil && err == 0 {
+				t.Errorf("%s: the answer's signature: %v", name, failed)
+			}
+		}
+	}
+}
+
 // What a stranger signs is not looked up, and counts as what it gets.
 func TestStrangersSignaturesCountAsErrors(t *testing.T) {
 	m := new(mdns.Msg)

@@ -96,15 +96,14 @@ func timeData(now time.Time) string {
 	return string(b[:])
 }
 
-// respondSigned answers a signed request: as an unsigned one, and signed by the same key. What is signed by
-// nobody whom we know gets no answer but the reason, and what only looks signed gets FORMERR. It is a rare thing, so the
-// library does it.
-func (w *Worker) respondSigned(s *steer.Snapshot, req *Request, to []byte) []byte {
+// respondSigned answers a signed request, for which parsing gave an RCODE: as an unsigned one, and signed by the same key,
+// errors too (RFC 8945 section 5.3). What is signed by nobody whom we know gets no answer but the reason, and what only
+// looks signed gets FORMERR. It is a rare thing, so the library does it.
+func (w *Worker) respondSigned(s *steer.Snapshot, req *Request, rcode int, to []byte) []byte {
 	g := verify(s, req.Packet)
 	if g == nil {
 		return w.respond(s, req, dns.RcodeFormatError, to)
 	}
-	rcode := dns.RcodeSuccess
 	if g.err != 0 {
 		rcode = dns.RcodeNotAuth
 	}
