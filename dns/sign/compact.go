@@ -60,34 +60,23 @@ func (c *compact) signature(owner zone.Name, set zone.RRset, now uint32) *Signat
 
 // only is the record that a name has these types, and that nothing follows before the next possible name.
 func (c *compact) only(name zone.Name, types []uint16) *Record {
-	if len(name)+2 > zone.MaxName {
-		return nil
-	}
-	data := append([]byte{1, 0}, name...) // the name with a label of one zero before it
+	data := name.AppendNext(nil, c.z.plain.Origin())
 	return c.kept(name, zone.NewRRset(dns.TypeNSEC, c.z.plain.DenialTTL(), string(appendBitmap(data, insert(types, dns.TypeRRSIG, dns.TypeNSEC)))))
 }
 
-// with appends a record, if there is one.
-func with(to []*Record, r *Record) []*Record {
-	if r == nil {
-		return to
-	}
-	return append(to, r)
-}
-
 func (c *compact) missing(to []*Record, name, _ zone.Name) []*Record {
-	return with(to, c.only(name, []uint16{TypeNXNAME}))
+	return append(to, c.only(name, []uint16{TypeNXNAME}))
 }
 
 // A wildcard's records are signed under the name itself, so there is nothing to prove.
 func (c *compact) expanded(to []*Record, _, _ zone.Name) []*Record { return to }
 
 func (c *compact) nodata(to []*Record, node *zone.Node, without Lack) []*Record {
-	return with(to, c.only(node.Name(), c.z.types(node, c.z.apex.Load().sets, without)))
+	return append(to, c.only(node.Name(), c.z.types(node, c.z.apex.Load().sets, without)))
 }
 
 func (c *compact) standIn(to []*Record, name, _ zone.Name, wild *zone.Node, without Lack) []*Record {
-	return with(to, c.only(name, c.z.types(wild, nil, without)))
+	return append(to, c.only(name, c.z.types(wild, nil, without)))
 }
 
 func (c *compact) records() []*Record { return nil }

@@ -269,6 +269,39 @@ func (n Name) Compare(o Name) int {
 	return cmp.Compare(i, j)
 }
 
+// AppendNext appends the name that is the first behind another in canonical order, of all names of the zone whose origin is
+// given: behind the last of them it is that again (RFC 4471 section 3.1.2).
+func (n Name) AppendNext(to []byte, origin Name) []byte {
+	if len(n)+2 <= MaxName {
+		return append(append(to, 1, 0), n...)
+	}
+	for ; n != origin; n = n.Parent() { // which has no room for names below it, or whose last one was here
+		if label := n.label(0).following(MaxName - len(n)); label != "" {
+			return append(append(append(to, byte(len(label))), label...), n.Parent()...)
+		}
+	}
+	return append(to, origin...)
+}
+
+// following is the label that is the first behind a label, longer by one octet where there is room; "" behind the last of all.
+func (label Name) following(room int) Name {
+	if room > 0 && len(label) < maxLabel {
+		return label + "\x00"
+	}
+	last := len(label) - 1
+	for last >= 0 && label[last] == 0xff {
+		last--
+	}
+	if last < 0 {
+		return ""
+	}
+	next := label[last] + 1
+	if next == 'A' {
+		next = 'Z' + 1 // upper case is no other name
+	}
+	return label[:last] + Name([]byte{next})
+}
+
 // AppendKey appends bytes that compare, byte by byte, as names do by [Name.Compare]: the labels from the
 // right, each with a zero behind it. Inside a label a zero becomes 1 1 and a one 1 2.
 func (n Name) AppendKey(key []byte) []byte {

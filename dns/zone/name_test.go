@@ -146,6 +146,32 @@ func TestCompareEqualsItsSlowTwin(t *testing.T) {
 	})
 }
 
+func TestNextName(t *testing.T) {
+	label := func(octet string, n int) string { return strings.Repeat(octet, n) }
+	deep := strings.Repeat(label("a", 63)+".", 3) // 192 octets
+	last := strings.Repeat(label(`\255`, 63)+".", 3)
+	for _, tc := range []struct{ why, name, want string }{
+		{"a label of one zero before it", "www.ok.test.", `\000.www.ok.test.`},
+		{"a label before the longest that has room for it", label("b", 51) + "." + deep + "ok.test.", `\000.` + label("b", 51) + "." + deep + "ok.test."},
+		{"an octet more", label("b", 52) + "." + deep + "ok.test.", label("b", 52) + `\000.` + deep + "ok.test."},
+		{"the next octet", label("b", 53) + "." + deep + "ok.test.", label("b", 52) + "c." + deep + "ok.test."},
+		{"no upper case", label("b", 52) + `\064.` + deep + "ok.test.", label("b", 52) + "[." + deep + "ok.test."},
+		{"the last octets away", label("b", 51) + `\255\255.` + deep + "ok.test.", label("b", 50) + "c." + deep + "ok.test."},
+		{"a label that cannot be longer", label("b", 63) + "." + deep[64:] + label("c", 52) + ".ok.test.", label("b", 62) + "c." + deep[64:] + label("c", 52) + ".ok.test."},
+		{"the label above", label(`\255`, 53) + "." + deep + "ok.test.", label("a", 62) + "b." + label("a", 63) + "." + label("a", 63) + ".ok.test."},
+		{"the origin behind the last", label(`\255`, 53) + "." + last + "ok.test.", "ok.test."},
+	} {
+		n, origin, want := name(t, tc.name), name(t, "ok.test."), name(t, tc.want)
+		got := Name(n.AppendNext(nil, origin))
+		if got != want {
+			t.Errorf("%s: %d octets, %s\ngot  %s\nwant %s", tc.why, len(n), n, got, want)
+		}
+		if (n.Compare(got) < 0) == (got == origin) {
+			t.Errorf("%s: %s does not follow %s", tc.why, got, n)
+		}
+	}
+}
+
 func FuzzParseName(f *testing.F) {
 	for _, seed := range []string{".", "@", "ok.test", `a\.b\032.C`, `\`, "a..b", strings.Repeat("a.", 127), `*.vid.`} {
 		f.Add(seed)
