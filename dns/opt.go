@@ -14,6 +14,12 @@ const (
 	optHead  = 4
 )
 
+// Bits of the first octet of an OPT record's flags.
+const (
+	flagDO = 0x80 // RFC 3225
+	flagCO = 0x40 // RFC 9824 section 5.1
+)
+
 // options is what the OPT record of a reply tells, but for what depends on the answer.
 type options struct {
 	nsid      string // of this server; "": not asked for
@@ -61,12 +67,15 @@ func (l *lookup) echoes() bool {
 
 // opt writes the OPT record of a reply to a request that had one.
 func (l *lookup) opt() {
-	do := byte(0)
+	flags := byte(0)
 	if l.q.do {
-		do = 0x80
+		flags = flagDO
+	}
+	if l.q.co && l.compact() {
+		flags |= flagCO
 	}
 	const owner = 0 // the root
-	b := append(l.w.b, owner, 0, byte(dns.TypeOPT), maxUDPAnswer>>8, maxUDPAnswer&0xff, byte(l.rcode>>4), 0, do, 0, 0, 0)
+	b := append(l.w.b, owner, 0, byte(dns.TypeOPT), maxUDPAnswer>>8, maxUDPAnswer&0xff, byte(l.rcode>>4), 0, flags, 0, 0, 0)
 	start := len(b)
 	if l.options.nsid != "" {
 		b = append(option(b, dns.EDNS0NSID, len(l.options.nsid)), l.options.nsid...)

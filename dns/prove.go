@@ -164,7 +164,7 @@ func (l *lookup) own(name zone.Name, node *zone.Node) bool {
 
 // link tells whether the question is for a record of compact denial: every name has one, as long as somebody asks.
 func (l *lookup) link() bool {
-	return l.proves() && l.signed.Denies() == sign.Compact && (l.q.rrtype == dns.TypeNSEC || l.q.rrtype == dns.TypeRRSIG)
+	return l.compact() && (l.q.rrtype == dns.TypeNSEC || l.q.rrtype == dns.TypeRRSIG)
 }
 
 // tell answers with the record of compact denial that was to be the proof, or with its signature.
@@ -218,10 +218,14 @@ func (l *lookup) signHost(host *zone.Node, set zone.RRset) {
 	}
 }
 
+// compact tells whether the reply has what a compact denial proves by. A client that takes NXDOMAIN beside that is told so,
+// whatever the answer is (RFC 9824 section 5.1).
+func (l *lookup) compact() bool { return l.proves() && l.signed.Denies() == sign.Compact }
+
 // concise has a compact denial say that there are no records of that type, which is what its records say, to clients
 // that do not know more of it (RFC 9824 section 3).
 func (l *lookup) concise() {
-	if l.rcode == dns.RcodeNameError && l.signed.Denies() == sign.Compact && !l.q.co {
+	if l.rcode == dns.RcodeNameError && l.compact() && !l.q.co {
 		l.rcode = dns.RcodeSuccess
 	}
 }

@@ -140,6 +140,34 @@ func TestSignedRepliesAreBelieved(t *testing.T) {
 	}
 }
 
+// A client that takes NXDOMAIN beside a compact denial is told that this is one (RFC 9824 section 5.1).
+func TestCompactDenialTellsThatItIsOne(t *testing.T) {
+	for _, denial := range denialWords {
+		w := signed(t, denial)
+		for _, tc := range []struct{ ask, compact, other string }{
+			{"nope.ok.test. A +do +co", "NXDOMAIN aa co", "NXDOMAIN aa"},
+			{"nope.ok.test. A +do", "NOERROR aa", "NXDOMAIN aa"},
+			{"nope.ok.test. A +co", "NXDOMAIN aa", "NXDOMAIN aa"},
+			{"ns1.ok.test. A +do +co", "NOERROR aa co", "NOERROR aa"},
+			{"ns1.ok.test. TYPE128 +do +co", "FORMERR", "FORMERR"},
+			{"ns1.ok.test. TYPE128", "FORMERR", "FORMERR"},
+			{"example. TYPE128 +do", "FORMERR", "FORMERR"},
+		} {
+			m := w.ask(t, tc.ask+" +tcp", "192.88.99.1", 0)
+			got, want := strings.SplitN(show(m), "\n", 2)[0], tc.other
+			if o := m.IsEdns0(); o != nil && o.Hdr.Ttl&(1<<14) != 0 {
+				got += " co"
+			}
+			if denial == "compact" {
+				want = tc.compact
+			}
+			if got != want {
+				t.Errorf("%s: %s: %s, want %s", denial, tc.ask, got, want)
+			}
+		}
+	}
+}
+
 // unsigned shows a reply without signatures, proofs, and the order of what hangs on luck.
 func unsigned(m *mdns.Msg) string {
 	strip := func(rrs []mdns.RR, authority bool) []mdns.RR {

@@ -188,7 +188,7 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 	q.edns = true
 	q.size = max(binary.BigEndian.Uint16(fixed[2:]), maxUDPPlain)
 	q.badEDN = fixed[5] != 0
-	q.do, q.co = fixed[6]&0x80 != 0, fixed[6]&0x40 != 0
+	q.do, q.co = fixed[6]&flagDO != 0, fixed[6]&flagCO != 0
 	if q.badEDN {
 		return dns.RcodeSuccess // its options may have another form; the answer tells our version (RFC 6891 section 6.1.3)
 	}

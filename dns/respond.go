@@ -163,6 +163,9 @@ func (l *lookup) resolve() {
 	case q.rrtype == dns.TypeAXFR, q.rrtype == dns.TypeIXFR:
 		l.withhold()
 		return
+	case q.rrtype == sign.TypeNXNAME: // RFC 9824 section 3.5
+		l.rcode, l.extended = dns.RcodeFormatError, edeInvalidType
+		return
 	}
 	at, z, ok := l.s.Policy().ZoneAt(l.q.name)
 	if !ok {
@@ -177,10 +180,6 @@ func (l *lookup) resolve() {
 	}
 	l.z, l.zone = z, at
 	l.seekProof()
-	if l.q.rrtype == sign.TypeNXNAME && l.proves() && l.signed.Denies() == sign.Compact {
-		l.rcode, l.extended = dns.RcodeFormatError, edeInvalidType // RFC 9824 section 3.5
-		return
-	}
 	l.run()
 }
 

@@ -117,7 +117,7 @@ type fataler interface {
 	Fatalf(string, ...any)
 }
 
-// question makes a query of words: a name, a type, and what else it has: a class, "+edns=SIZE", "+do", "+nsid",
+// question makes a query of words: a name, a type, and what else it has: a class, "+edns=SIZE", "+do", "+co", "+nsid",
 // "+ecs=PREFIX", "+cookie=HEX", "+keepalive", "+tcp", "+rd", "+cd".
 func question(t fataler, words string) (packet []byte, stream bool) {
 	t.Helper()
@@ -153,6 +153,8 @@ func question(t fataler, words string) (packet []byte, stream bool) {
 			o.SetUDPSize(size)
 		case "+do":
 			o.SetDo()
+		case "+co":
+			o.Hdr.Ttl |= 1 << 14
 		case "+nsid":
 			o.Option = append(o.Option, &mdns.EDNS0_NSID{Code: mdns.EDNS0NSID})
 		case "+keepalive":
@@ -239,6 +241,9 @@ func showRecord(rr mdns.RR) string {
 	words := []string{fmt.Sprintf("OPT size=%d version=%d", o.UDPSize(), o.Version())}
 	if o.Do() {
 		words = append(words, "do")
+	}
+	if o.Hdr.Ttl&(1<<14) != 0 {
+		words = append(words, "co")
 	}
 	for _, option := range o.Option {
 		switch option := option.(type) {
