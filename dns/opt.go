@@ -57,6 +57,9 @@ func (l *lookup) optSize() int {
 	if l.options.keepalive {
 		size += optHead + 2
 	}
+	if l.q.expire {
+		size += optHead + 4
+	}
 	return size
 }
 
@@ -94,17 +97,37 @@ func (l *lookup) opt() {
 		b = option(b, dns.EDNS0TCPKEEPALIVE, 2)
 		b = binary.BigEndian.AppendUint16(b, uint16(tcpIdle/(100*time.Millisecond))) // RFC 7828 section 3.1
 	}
+	if expire, ok := l.expire(); ok {
+		b = option(b, dns.EDNS0EXPIRE, len(expire))
+		b = append(b, expire...)
+	}
 	if size := 2 + len(l.extended.text); l.extended.told && len(b)-l.w.start+optHead+size <= l.limit {
 		b = option(b, dns.EDNS0EDE, size)
 		b = append(binary.BigEndian.AppendUint16(b, l.extended.code), l.extended.text...)
 	}
-	if l.req.Over == QUIC || l.q.padding && l.req.Over.secure() { // RFC 9250 section 5.4 asks for it without being asked
+	if l.pads() {
 		b = l.pad(b)
 	}
 	binary.BigEndian.PutUint16(b[start-2:], uint16(len(b)-start))
 	l.w.b = b
 	l.w.counts[additional]++
 }
+
+// expire gives what a secondary that asks for it is to know of the zone's expiry (RFC 7314 section 3.2): what the SOA record
+// says, since the zone comes from nobody else.
+func (l *lookup) expire() (octets string, ok bool) {
+	if !l.q.expire || !l.authoritative || l.q.rrtype != dns.TypeSOA && l.q.rrtype != dns.TypeIXFR && l.q.rrtype != dns.TypeAXFR {
+		return "", false
+	}
+	z, ours := l.s.Zone(l.q.name)
+	if !ours || z.Origin() != l.q.name {
+		return "", false
+	}
+	return z.Expire(), true
+}
+
+// pads tells whether the reply is padded. RFC 9250 section 5.4 asks for it without being asked.
+func (l *lookup) pads() bool { return l.req.Over == QUIC || l.q.padding && l.req.Over.secure() }
 
 // padBlock is what the length of a padded reply is a multiple of (RFC 8467 section 4.1).
 const padBlock = 468

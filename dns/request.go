@@ -51,6 +51,7 @@ type query struct {
 	ecs    []byte // the client subnet option's data as it came; nil: none
 	subnet steer.Subnet
 
+	expire    bool // the client wants to know when a zone expires (RFC 7314)
 	keepalive bool
 	padding   bool // the client pads, and wants to be padded to (RFC 7830)
 
@@ -205,6 +206,8 @@ func (q *query) opt(fixed, options []byte) (rcode int) {
 		switch code {
 		case dns.EDNS0NSID:
 			q.nsid = true
+		case dns.EDNS0EXPIRE:
+			q.expire = true
 		case dns.EDNS0TCPKEEPALIVE:
 			q.keepalive = true
 		case dns.EDNS0PADDING:

@@ -266,8 +266,14 @@ func (t *transfer) flush() {
 	t.stopped = t.stopped || !t.yield(wire) || failed
 }
 
-// pack packs a message, signed when the request was.
+// pack packs a message, signed when the request was. The first has an OPT record where the request had one (RFC 5936 section
+// 2.2.5); the others only to be padded.
 func (t *transfer) pack(m *dns.Msg) (wire []byte, err error) {
+	if t.q.edns {
+		if err := t.opt(m); err != nil {
+			return nil, err
+		}
+	}
 	if t.signature == nil {
 		return m.Pack()
 	}
@@ -276,4 +282,29 @@ func (t *transfer) pack(m *dns.Msg) (wire []byte, err error) {
 	}
 	wire, t.mac, err = t.signature.sign(m, t.mac, t.sent > 0, t.req.Now)
 	return wire, err
+}
+
+// opt adds the OPT record that any other reply to the request would have, where the message has room for it.
+func (t *transfer) opt(m *dns.Msg) error {
+	l := &t.worker.lookup
+	defer l.reset()
+	l.responder, l.s, l.q, l.req = t.worker.responder, t.s, t.q, t.req
+	if t.sent > 0 && !l.pads() {
+		return nil
+	}
+	l.authoritative, l.options = true, l.optionsOf()
+	l.sought.Client = t.s.Client(t.req.Source, t.q.subnet)
+	l.limit = maxTCPAnswer - t.q.spare
+	wire, err := m.Pack()
+	if err != nil || len(wire)+l.optSize() > l.limit {
+		return err
+	}
+	l.w = writer{b: wire}
+	l.opt()
+	rr, _, err := dns.UnpackRR(l.w.b, len(wire))
+	if err != nil {
+		return err
+	}
+	m.Extra = append(m.Extra, rr)
+	return nil
 }

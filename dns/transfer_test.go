@@ -120,6 +120,58 @@ func TestTransferIsForThoseWhoMay(t *testing.T) {
 	}
 }
 
+// The first message of a transfer has what any other reply has in its OPT record (RFC 5936 section 2.2.5), and tells a secondary
+// when the zone expires (RFC 7314).
+func TestTransferTellsItsOptions(t *testing.T) {
+	_, addresses := serveText(t, strings.Replace(text, "      mail     MX    10 ns1\n", "      $GENERATE 0-4999 host$ A 198.18.0.1\n", 1), "127.0.0.1")
+	for _, rrtype := range []uint16{mdns.TypeAXFR, mdns.TypeIXFR} {
+		for _, edns := range []bool{true, false} {
+			m := new(mdns.Msg)
+			m.SetQuestion("ok.test.", rrtype)
+			if edns {
+				m.SetEdns0(1232, true)
+				m.IsEdns0().Option = []mdns.EDNS0{&mdns.EDNS0_NSID{Code: mdns.EDNS0NSID}, &mdns.EDNS0_EXPIRE{Code: mdns.EDNS0EXPIRE, Empty: true}, &mdns.EDNS0_COOKIE{Code: mdns.EDNS0COOKIE, Cookie: "2464c4abcf10c957"}}
+			}
+			signedBy("xfr.", mdns.HmacSHA256)(m)
+			conn, err := mdns.DialTimeout("tcp", addresses[0].String(), 5*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.TsigSecret = secrets
+			if err := conn.WriteMsg(m); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3 {
+				got, err := conn.ReadMsg()
+				if got == nil || err != nil && i == 0 { // the library knows no MAC that spans messages
+					t.Fatalf("message %d: %v", i, err)
+				}
+				o := got.IsEdns0()
+				if (o != nil) != (edns && i == 0) {
+					t.Fatalf("message %d of %s, EDNS %t: %v", i, mdns.Type(rrtype), edns, o)
+				}
+				if o == nil {
+					continue
+				}
+				line := showRecord(o)
+				if want := "OPT size=1232 version=0 do nsid=6e7331 cookie=2464c4abcf10c957"; !strings.HasPrefix(line, want) || expireOf(o) != 604800 {
+					t.Errorf("%s, expires in %d", line, expireOf(o))
+				}
+			}
+		}
+	}
+}
+
+func expireOf(o *mdns.OPT) uint32 {
+	for _, option := range o.Option {
+		if e, ok := option.(*mdns.EDNS0_EXPIRE); ok && !e.Empty {
+			return e.Expire
+		}
+	}
+	return 0
+}
+
 // What a transfer asks for itself is nobody's question: no log of questions has it, and no counter.
 func TestTransferAsksInSilence(t *testing.T) {
 	s := snapshotOf(t, strings.Replace(text, ", keys: [xfr]", "", 1))

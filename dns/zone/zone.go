@@ -134,6 +134,14 @@ func (z *Zone) SOA() RRset {
 	return set
 }
 
+// Expire is the field of the SOA record that says for how many seconds a secondary that cannot reach anybody goes on to
+// answer from the zone, in the four octets of the wire.
+func (z *Zone) Expire() string {
+	const behind = 4 + 4 // octets of it and of the minimum, with which the record ends
+	wire := z.SOA().wire
+	return wire[len(wire)-behind : len(wire)-behind/2]
+}
+
 // DenialTTL is how long, in seconds, a resolver may believe that something does not exist: the lesser of the
 // SOA record's TTL and its minimum (RFC 2308 section 3).
 func (z *Zone) DenialTTL() uint32 { return z.denial }
