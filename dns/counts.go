@@ -2,6 +2,7 @@ package dns
 
 import (
 	"iter"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +22,13 @@ type Counts struct {
 	tallies []*tally
 	past    ledger               // of policies that are gone
 	settled map[ledgerKey]uint64 // of answers that gave what was drained: those of drains that are over
+
+	transfers map[TransferOf]uint64
 }
 
-func newCounts() *Counts { return &Counts{past: newLedger(), settled: map[ledgerKey]uint64{}} }
+func newCounts() *Counts {
+	return &Counts{past: newLedger(), settled: map[ledgerKey]uint64{}, transfers: map[TransferOf]uint64{}}
+}
 
 // tally makes the counters of one worker.
 func (c *Counts) tally() *tally {
@@ -105,7 +110,13 @@ func (c *Counts) sum(counter func(*tally) *atomic.Uint64) (n uint64) {
 func (c *Counts) Queries() iter.Seq2[Transport, uint64] {
 	return func(yield func(Transport, uint64) bool) {
 		for over := range transports {
-			if !yield(over, c.sum(func(t *tally) *atomic.Uint64 { return &t.queries[over] })) {
+			n := c.sum(func(t *tally) *atomic.Uint64 { return &t.queries[over] })
+			for of, transfers := range c.Transfers() {
+				if of.Over == over {
+					n += transfers
+				}
+			}
+			if !yield(over, n) {
 				return
 			}
 		}
@@ -138,6 +149,9 @@ func (c *Counts) Rcodes() iter.Seq2[string, uint64] {
 				zones[o] += n
 			}
 		}
+		for _, transfers := range c.Transfers() {
+			zones[outcomeAnswered] += transfers
+		}
 		for i := range dns.RcodeBadCookie + 1 {
 			n := c.sum(func(t *tally) *atomic.Uint64 { return &t.rcodes[i] })
 			if o := outcomeOf(i); o != outcomeOther {
@@ -161,6 +175,38 @@ func (c *Counts) Zones() iter.Seq2[[2]string, uint64] {
 			}
 		}
 	}
+}
+
+// Transferred is what became of a zone transfer to somebody who may have it.
+type Transferred string
+
+// The outcomes of transfers.
+const (
+	TransferSent    Transferred = "sent"    // the whole zone
+	TransferCurrent Transferred = "current" // nothing but the SOA record: the asker has this version
+	TransferFailed  Transferred = "failed"  // the asker went away, took too long, or a record is too long for any message
+)
+
+// TransferOf is a zone, how it was asked for, and what became of that.
+type TransferOf struct {
+	Zone    string
+	Over    Transport
+	Outcome Transferred
+}
+
+// transferred counts a transfer that is over.
+func (c *Counts) transferred(zone string, over Transport, outcome Transferred) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.transfers[TransferOf{zone, over, outcome}]++
+}
+
+// Transfers gives the zone transfers that are over, by zone, transport and outcome, those that occurred. Those who may have
+// none got an answer like any other.
+func (c *Counts) Transfers() iter.Seq2[TransferOf, uint64] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.All(maps.Clone(c.transfers))
 }
 
 // Given is how often a place was given to clients of a service, by what placed them.

@@ -71,6 +71,7 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 		asker := &Worker{responder: r, tally: newCounts().tally()} // whose questions nobody counts
 		t := transfer{s: s, z: z, signed: s.Signed(z), req: req, q: q, worker: asker, signature: g, yield: yield}
 		t.run()
+		r.Counts.transferred(z.Origin().String(), req.Over, t.outcome())
 	}
 }
 
@@ -112,6 +113,7 @@ type transfer struct {
 	size    int      // of them, without compression
 	sent    int      // messages
 	mac     string   // of the message before
+	current bool     // the asker has this version already
 	stopped bool
 }
 
@@ -120,7 +122,7 @@ func (t *transfer) run() {
 	apex := t.z.Find(t.z.Origin()).Node
 	soa := t.z.Records(apex, t.z.SOA())
 	t.add(soa)
-	if t.q.rrtype == dns.TypeIXFR && t.has(soa[0]) {
+	if t.current = t.q.rrtype == dns.TypeIXFR && t.has(soa[0]); t.current {
 		t.flush()
 		return
 	}
@@ -143,6 +145,17 @@ func (t *transfer) run() {
 	}
 	t.add(soa)
 	t.flush()
+}
+
+// outcome is what became of the transfer, once it has run.
+func (t *transfer) outcome() Transferred {
+	switch {
+	case t.stopped:
+		return TransferFailed
+	case t.current:
+		return TransferCurrent
+	}
+	return TransferSent
 }
 
 // has tells whether the asker of an incremental transfer has this version, or a later one: then the SOA record

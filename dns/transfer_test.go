@@ -3,6 +3,7 @@ package dns_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -172,6 +173,43 @@ func expireOf(o *mdns.OPT) uint32 {
 	return 0
 }
 
+// What a transfer is asked for and who gets it is counted, once.
+func TestTransfersAreCounted(t *testing.T) {
+	s := snapshotOf(t, strings.Replace(text, ", keys: [xfr]", "", 1))
+	r := dns.NewResponder("ns1", "test")
+	ask := func(serial uint32, over dns.Transport, most int) {
+		m := new(mdns.Msg)
+		m.SetIxfr("ok.test.", serial, "ns1.ok.test.", "hostmaster.ok.test.")
+		packet, err := m.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages := 0
+		for range r.Transfer(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Over: over, Now: noon}) {
+			if messages++; messages >= most {
+				break
+			}
+		}
+	}
+	ask(6, dns.TCP, 100)
+	ask(7, dns.TCP, 100)
+	ask(6, dns.TLS, 100)
+	ask(6, dns.TLS, 1)
+	got, want := maps.Collect(r.Counts.Transfers()), map[dns.TransferOf]uint64{
+		{Zone: "ok.test.", Over: dns.TCP, Outcome: dns.TransferSent}:    1,
+		{Zone: "ok.test.", Over: dns.TCP, Outcome: dns.TransferCurrent}: 1,
+		{Zone: "ok.test.", Over: dns.TLS, Outcome: dns.TransferSent}:    1,
+		{Zone: "ok.test.", Over: dns.TLS, Outcome: dns.TransferFailed}:  1,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+	queries, rcodes := maps.Collect(r.Counts.Queries()), maps.Collect(r.Counts.Rcodes())
+	if queries[dns.TCP] != 2 || queries[dns.TLS] != 2 || rcodes["NOERROR"] != 4 {
+		t.Errorf("%v questions, %v answers", queries, rcodes)
+	}
+}
+
 // What a transfer asks for itself is nobody's question: no log of questions has it, and no counter.
 func TestTransferAsksInSilence(t *testing.T) {
 	s := snapshotOf(t, strings.Replace(text, ", keys: [xfr]", "", 1))
@@ -192,7 +230,7 @@ func TestTransferAsksInSilence(t *testing.T) {
 		t.Errorf("%d octets came, and %d questions were told", octets, taken+lost)
 	}
 	for over, n := range r.Counts.Queries() {
-		if n > 0 {
+		if n > 1 { // which is that for the transfer
 			t.Errorf("%d questions over %v", n, over)
 		}
 	}

@@ -33,6 +33,7 @@ func rows() []row {
 			{title: "Questions", metric: "dns_queries_total", by: "transport", unit: "reqps"},
 			{title: "Answers by RCODE", metric: "dns_answers_total", by: "rcode", unit: "reqps"},
 			{title: "Answers by zone", metric: "dns_zone_answers_total", by: "zone, outcome", unit: "reqps"},
+			{title: "Zone transfers", metric: "dns_transfers_total", by: "zone, outcome"},
 			{title: "Time to make a reply", metric: "dns_reply_seconds", unit: "s"},
 			{title: "Scopes of answers to client subnets", metric: "dns_subnet_answers_total", by: "family, scope", unit: "reqps"},
 			{title: "Held back by the rate limit", metric: "dns_rate_limited_total", by: "action", unit: "reqps"},

@@ -37,7 +37,7 @@ services:
   www: {check: web, ttl: 30, at: {msk: [192.0.2.1, 192.0.2.3, "2001:db8::1"], nsk: [192.0.2.2]}}
   bare: {at: {msk: [192.0.2.9]}}
 zones:
-  ok.test: {ns: [ns1], records: ns1 A 192.0.2.53, services: {www: www}}
+  ok.test: {soa: {serial: 1}, transfer: {allow: [203.0.113.7/32]}, ns: [ns1], records: ns1 A 192.0.2.53, services: {www: www}}
 drains:
   - {target: nsk, reason: cooling work, by: nikita, hard: true}
 `

@@ -6,7 +6,7 @@ import "strconv"
 type dnsFamilies struct {
 	queries, silent, answers, zones, limited Metric
 	steered, given, subnets, latency, buffer Metric
-	signed, traced, lost                     Metric
+	signed, traced, lost, transfers          Metric
 	expiry, validity, followed               Metric
 }
 
@@ -20,6 +20,8 @@ func (d definer) dns() dnsFamilies {
 		steered: d.counter("steered_total", "Answers from services, by what placed the client.", "service", "placed"),
 		given: d.counter("place_answers_total", "Answers from services that gave a place, by what placed the client; an answer that gave several counts for each. "+
 			"Without a place: answers that gave none.", "service", "place", "placed"),
+		transfers: d.counter("dns_transfers_total", "Zone transfers to those who may have them, once they are over: sent, current (the asker had this version, and got the "+
+			"SOA record alone) or failed.", "zone", "transport", "outcome"),
 		subnets: d.counter("dns_subnet_answers_total", "Answers to questions with a client subnet, by its family and by the scope that was given.", "family", "scope"),
 		latency: d.histogram("dns_reply_seconds", "Time to make a reply, from the packet to the bytes that are sent, of one request in 64."),
 		traced:  d.counter("traces_total", "Copies of questions that were taken for the query log or for dnstap.", "sink"),
@@ -43,6 +45,9 @@ func (c *collector) dns(s scrape, f dnsFamilies) {
 	}
 	for key, n := range c.Counts.Zones() {
 		s.tell(f.zones, float64(n), key[0], key[1])
+	}
+	for of, n := range c.Counts.Transfers() {
+		s.tell(f.transfers, float64(n), of.Zone, of.Over.String(), string(of.Outcome))
 	}
 	for action, n := range c.Counts.Limited() {
 		s.tell(f.limited, float64(n), action)

@@ -30,6 +30,7 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 	r.Respond(w.deps.Snapshot(), dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Now: now}, nil)
 	r.Respond(w.deps.Snapshot(), dns.Request{Packet: []byte("nonsense"), Source: netip.MustParseAddr("203.0.113.7"), Over: dns.TCP, Now: now}, nil)
 	w.server.Config.Failures = 2
+	transfer(t, r, w.deps.Snapshot())
 
 	code, body := w.get("/metrics")
 	if code != 200 {
@@ -43,8 +44,10 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 		`gslb_reload_failures_total 2`,
 		`gslb_dns_queries_total{transport="udp"} 1`,
 		`gslb_dns_queries_total{transport="tcp"} 1`,
+		`gslb_dns_queries_total{transport="tls"} 1`,
+		`gslb_dns_transfers_total{outcome="sent",transport="tls",zone="ok.test."} 1`,
 		`gslb_dns_dropped_total 1`,
-		`gslb_dns_answers_total{rcode="NOERROR"} 1`,
+		`gslb_dns_answers_total{rcode="NOERROR"} 2`,
 		`gslb_steered_total{placed="geo",service="www"} 1`,
 		`gslb_endpoint_up{endpoint="192.0.2.1",place="msk",service="www"} 0`,
 		`gslb_endpoint_up{endpoint="2001:db8::1",place="msk",service="www"} 1`,
@@ -88,6 +91,21 @@ func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
 	}
 }
 
+// transfer asks for the whole of ok.test.
+func transfer(t *testing.T, r *dns.Responder, s *steer.Snapshot) {
+	t.Helper()
+	packet, err := new(miekg.Msg).SetAxfr("ok.test.").Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := r.Transfer(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("203.0.113.7"), Over: dns.TLS, Now: now})
+	if messages == nil {
+		t.Fatal("no transfer")
+	}
+	for range messages {
+	}
+}
+
 // full is a server of which every metric has something to tell.
 func full(t *testing.T) *world {
 	t.Helper()
@@ -95,7 +113,7 @@ func full(t *testing.T) *world {
 	p.announce(0, now, "203.0.113.0/24", "length=2")
 	p.announce(0, now, "192.0.2.0/24")
 	p.views[0].Refused = map[string]uint64{"attribute list": 1}
-	checked := strings.Replace(partnersText, "{www: {at:", "{www: {check: web, at:", 1)
+	checked := strings.NewReplacer("{www: {at:", "{www: {check: web, at:", "{ns: [", "{soa: {serial: 1}, transfer: {allow: [203.0.113.7/32]}, ns: [").Replace(partnersText)
 	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(checked + `
 checks: {web: {tcp: {port: 80}}}
 drains: [{target: ekb, until: 2026-11-30T00:00:00Z}]
@@ -124,6 +142,7 @@ drains: [{target: ekb, until: 2026-11-30T00:00:00Z}]
 		}
 		r.Respond(snapshot, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.0.2.7"), Now: now}, nil)
 	}
+	transfer(t, r, snapshot)
 	return p.world
 }
 
