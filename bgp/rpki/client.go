@@ -21,9 +21,11 @@ const (
 	lastRetry     = time.Minute
 )
 
-// client keeps the VRPs of one cache, by the RPKI-to-Router protocol, version 1 (RFC 8210) or, when
-// the cache speaks no other, 0 (RFC 6810). What a cache said last stays when it is lost, until it
-// has expired by the cache's own word.
+// newest is the version of the protocol that is spoken (RFC 8210) unless the cache speaks an older one (RFC 6810).
+const newest = 1
+
+// client keeps the VRPs of one cache, by the RPKI-to-Router protocol. What a cache said last stays when it is lost,
+// until it has expired by the cache's own word.
 type client struct {
 	address string
 	log     *slog.Logger
@@ -46,7 +48,7 @@ type client struct {
 func newClient(address string, log *slog.Logger, changed func()) *client {
 	return &client{
 		address: address, log: log.With("cache", address), changed: changed,
-		version: 1, timing: defaultTiming, vrps: map[VRP]bool{}, state: "connecting",
+		version: newest, timing: defaultTiming, vrps: map[VRP]bool{}, state: "connecting",
 	}
 }
 
@@ -123,6 +125,7 @@ func (c *client) follow(ctx context.Context) error {
 	for {
 		if err := c.sync(conn); err != nil {
 			c.serial = nil // a cache that began anew may refuse to go on from it, in whatever way
+			complain(conn, c.version, err)
 			return err
 		}
 		if err := c.await(conn); err != nil {
@@ -133,6 +136,14 @@ func (c *client) follow(ctx context.Context) error {
 
 // errOtherVersion asks for a new connection, on which an older version is spoken.
 var errOtherVersion = errors.New("it speaks another version of the protocol")
+
+// complain tells the cache what it did wrong, if that is what the error says (RFC 8210 section 12).
+func complain(conn net.Conn, version byte, err error) {
+	if wrong, ok := errors.AsType[wrong](err); ok {
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // the connection ends either way
+		_, _ = conn.Write(wrong.report(version))
+	}
+}
 
 // sync asks for what is new, and takes it in whole.
 func (c *client) sync(conn net.Conn) error {
@@ -148,18 +159,21 @@ func (c *client) sync(conn net.Conn) error {
 		if err != nil {
 			return err
 		}
-		switch p.kind {
-		case errorReport:
+		if p.kind == errorReport {
 			return c.failed(p)
-		case cacheReset: // it cannot tell the difference: start over
+		}
+		if err := c.settle(p, vrps != nil); err != nil {
+			return err
+		}
+		switch {
+		case p.kind == cacheReset && c.serial != nil && vrps == nil: // it cannot tell the difference: start over
 			c.serial = nil
 			if _, err := conn.Write(query(c.version, 0, nil)); err != nil {
 				return err
 			}
-		case endOfData:
-			if vrps == nil {
-				return errNoResponse
-			}
+		case p.kind == endOfData && vrps == nil:
+			return errNoResponse
+		case p.kind == endOfData:
 			return c.complete(p, vrps)
 		default:
 			if vrps, err = c.take(p, vrps); err != nil {
@@ -170,18 +184,27 @@ func (c *client) sync(conn net.Conn) error {
 }
 
 // errNoResponse says that a cache does not begin its answer as it should.
-var errNoResponse = errors.New("it answers without a cache response")
+var errNoResponse = wrong{code: corruptData, text: "it answers without a cache response"}
+
+// settle agrees on the version of a cache that answers in an older one than it was asked in (RFC 8210 section 7). From
+// then on it has to keep to that. Serial Notify may come before anything is agreed on.
+func (c *client) settle(p pdu, begun bool) error {
+	switch {
+	case p.version == c.version || p.kind == serialNotify:
+		return nil
+	case p.version < c.version && !begun:
+		c.version = p.version
+		return nil
+	}
+	return p.wrong(unexpectedVersion, "a message of version %d", p.version)
+}
 
 // take takes in one message of an answer, and gives the VRPs with it.
 func (c *client) take(p pdu, vrps map[VRP]bool) (map[VRP]bool, error) {
 	switch p.kind {
 	case serialNotify, routerKey:
 	case cacheResponse:
-		if c.serial == nil || p.session != c.session {
-			c.serial, c.session = nil, p.session
-			return map[VRP]bool{}, nil
-		}
-		return maps.Clone(c.vrps), nil
+		return c.begin(p, vrps != nil)
 	case ipv4Prefix, ipv6Prefix:
 		v, announce, err := p.vrp()
 		switch {
@@ -193,20 +216,43 @@ func (c *client) take(p pdu, vrps map[VRP]bool) (map[VRP]bool, error) {
 			return nil, errTooMany
 		case announce:
 			vrps[v] = true
+		case !vrps[v]: // so what it takes for known is not what is
+			return nil, p.wrong(unknownWithdrawal, "it withdraws %s of AS%d, which it has not announced", v.Prefix, v.ASN)
 		default:
 			delete(vrps, v)
 		}
+	case cacheReset:
+		return nil, p.wrong(corruptData, "it cannot answer a query for everything")
 	default:
-		return nil, fmt.Errorf("a message of type %d", p.kind)
+		return nil, p.wrong(unsupportedType, "a message of type %d", p.kind)
 	}
 	return vrps, nil
+}
+
+// begin gives the VRPs that an answer begins with: none when everything was asked for. What changed is told in the
+// session that was asked about: in another one (RFC 8210 section 5.1) it would be taken for changes of something else,
+// or for all there is.
+func (c *client) begin(p pdu, begun bool) (map[VRP]bool, error) {
+	switch {
+	case begun:
+		return nil, p.wrong(corruptData, "it begins its answer twice")
+	case c.serial == nil:
+		c.session = p.session
+		return map[VRP]bool{}, nil
+	case p.session != c.session:
+		return nil, p.wrong(corruptData, "it tells of changes in session %d, asked about session %d", p.session, c.session)
+	}
+	return maps.Clone(c.vrps), nil
 }
 
 // complete takes over what a cache has sent to the end.
 func (c *client) complete(p pdu, vrps map[VRP]bool) error {
 	serial, t, err := p.end()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case p.session != c.session:
+		return p.wrong(corruptData, "it ends session %d, having begun session %d", p.session, c.session)
 	}
 	same := maps.Equal(vrps, c.vrps)
 	c.serial, c.timing, c.vrps = &serial, t, vrps
@@ -223,13 +269,17 @@ func (c *client) complete(p pdu, vrps map[VRP]bool) error {
 	return nil
 }
 
-// failed makes an error of the cache's report. One about the version leads to the older one.
+// failed makes an error of the cache's report. One about the version leads to the older one, and from the oldest back
+// to the newest: a cache may have learned since, and unlearned what it spoke.
 func (c *client) failed(p pdu) error {
-	if p.session == unsupportedVersion && c.version > 0 {
-		c.version--
-		return errOtherVersion
+	if p.session != unsupportedVersion {
+		return fmt.Errorf("it reports error %d", p.session)
 	}
-	return fmt.Errorf("it reports error %d", p.session)
+	if c.version == 0 {
+		c.version = newest + 1
+	}
+	c.version--
+	return errOtherVersion
 }
 
 // await waits until the cache has something new, or should be asked.
