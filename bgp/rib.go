@@ -15,7 +15,7 @@ import (
 // RIB gathers what the sessions bring, judges it, and publishes it as tables. Its functions are those
 // of a [Sink]. It is safe for concurrent use; but for Run it reads no clock but the one it is given.
 //
-// A session's first routes are held back until they are complete, and then count all at once. What
+// A session's first routes are held back until those of their family are complete, and then count all at once. What
 // a lost session had announced stays, stale, until the session confirms it, its end-of-RIB shows
 // that it is gone, or the partner's time for it has run out.
 type RIB struct {
@@ -40,7 +40,7 @@ type source struct {
 	heard   time.Time // when they last were much more than before
 	counted int       // so many they were then
 	pending []edit    // judged by what is believed now
-	ended   [2]bool   // families whose end-of-RIB came
+	ended   [2]bool   // families whose end-of-RIB came, of which nothing is held back
 	begins  [2]bool   // families that the session carries
 	ends    bool      // the peer is to tell the end of its first routes
 }
@@ -248,34 +248,23 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 	if s == nil || !s.up {
 		return true
 	}
-	limit := r.partners[s.partner].Accept.MaxPrefixes
+	edits := r.edits(i, changes, now)
 	if s.syncing {
-		ok = r.hold(i, changes, limit, now)
-	} else if t := r.Latest().edited(r.edits(i, changes, now), r.states()); t.tallies[i].Received() <= limit || t.said(i, s.session) <= limit {
-		if !t.is(r.Latest()) {
-			r.publish(r.dated(t, now))
-		}
-		ok = true
+		edits = r.hold(i, edits, now)
 	}
-	if ok {
-		return true
+	t := r.Latest().edited(edits, r.states())
+	if r.over(t, i) {
+		r.lose(s, now)
+		r.restate()
+		return false
 	}
-	r.lose(s, now)
-	r.restate()
-	return false
-}
-
-// said counts the routes of a source that this session announced: stale ones are no longer announced.
-func (t *Table) said(source int, session uint16) int {
-	n := 0
-	for _, pg := range t.pages {
-		for _, c := range pg.claims {
-			if int(c.peer) == source && c.session == session {
-				n++
-			}
-		}
+	if s.syncing && len(s.pending) > r.limit(i) { // so much of few routes: it is done with its first announcement
+		t, s.syncing, s.pending = t.edited(s.pending, r.states()), false, nil
 	}
-	return n
+	if !t.is(r.Latest()) {
+		r.publish(r.dated(t, now))
+	}
+	return true
 }
 
 // edits judges changes of a source. The routes of one UPDATE follow each other and have one path.
@@ -303,8 +292,8 @@ func (r *RIB) edits(i int, changes []wire.Change, now time.Time) []edit {
 	return edits
 }
 
-// EndOfRIB says that a peer has announced all it has of a family. When it was the last family, what
-// is not confirmed by then leaves.
+// EndOfRIB says that a peer has announced all it has of a family: that counts, and what is not confirmed by then leaves
+// (RFC 4724 section 4.2). With the last family of the session what is left of one that it does not carry leaves, too.
 func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -312,17 +301,24 @@ func (r *RIB) EndOfRIB(p Peer, ipv6 bool, now time.Time) {
 	if s == nil || !s.up {
 		return
 	}
+	of := 0
 	if ipv6 {
-		s.ended[1] = true
+		of = 1
+	}
+	s.ended[of] = true
+	more := s.begins[0] && !s.ended[0] || s.begins[1] && !s.ended[1]
+	edits, rest := s.pending, []edit(nil)
+	if more {
+		edits, rest = s.finished(edits)
+		s.began, s.heard, s.counted = now, now, len(rest) // of the other family
 	} else {
-		s.ended[0] = true
+		s.syncing, s.losses = false, nil
 	}
-	if s.begins[0] && !s.ended[0] || s.begins[1] && !s.ended[1] {
-		return
-	}
-	t := r.settled(i)
-	s.losses = nil
-	t = t.swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || c.session == s.session })
+	s.pending = rest
+	t := r.Latest().edited(edits, r.states())
+	t = t.swept(r.states(), func(p netip.Prefix, c *claim) bool {
+		return int(c.peer) != i || c.session == s.session || more && family(p.Addr()) != of
+	})
 	r.publish(r.dated(t, now))
 }
 
@@ -366,7 +362,7 @@ func (s *source) forget() {
 // lose makes what a source has announced stale. What the session had not come to confirm does not
 // begin its time anew.
 func (r *RIB) lose(s *source, now time.Time) {
-	if s.up && !s.syncing {
+	if s.up && (!s.syncing || s.ended != [2]bool{}) {
 		s.lost = now
 		s.losses = append(s.losses, loss{s.session, now.Add(r.partners[s.partner].Stale)})
 	}

@@ -136,14 +136,14 @@ func TestSeveralPeersAnnounceOnePrefix(t *testing.T) {
 }
 
 func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
-	t.Run("by end-of-RIB of every family", func(t *testing.T) {
+	t.Run("by end-of-RIB", func(t *testing.T) {
 		s := newStory(t, nil)
 		s.rib.Up(s.a, Opened{IPv4: true, IPv6: true}, s.now)
 		s.announce(s.a, "203.0.113.0/24")
 		s.want("")
-		s.rib.EndOfRIB(s.a, false, s.now)
-		s.want("")
 		s.rib.EndOfRIB(s.a, true, s.now)
+		s.want("")
+		s.rib.EndOfRIB(s.a, false, s.now)
 		s.want("203.0.113.0/24=9")
 	})
 	t.Run("by silence", func(t *testing.T) {
@@ -218,6 +218,61 @@ func TestPeerThatComesBackConfirmsWhatItStillHas(t *testing.T) {
 			t.Errorf("a confirmed route is %s old, want a minute", age)
 		}
 	}
+}
+
+// RFC 4724 section 4.2: each family has an end of its own.
+func TestEndOfRIBCountsForItsFamilyAlone(t *testing.T) {
+	both := Opened{IPv4: true, IPv6: true, Ends: true}
+	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes = 5 })
+	s.rib.Up(s.a, both, s.now)
+	s.announce(s.a, "203.0.112.0/24 203.0.113.0/24 2001:db8:1::/48 2001:db8:2::/48")
+	s.want("")
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.want("203.0.112.0/24=9 203.0.113.0/24=9")
+	s.announce(s.a, "-203.0.112.0/24 203.0.114.0/24 -2001:db8:1::/48")
+	s.want("203.0.113.0/24=9 203.0.114.0/24=9")
+	s.rib.EndOfRIB(s.a, true, s.now)
+	s.want("203.0.113.0/24=9 203.0.114.0/24=9 2001:db8:2::/48=9")
+
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.after(time.Minute)
+	s.rib.Up(s.a, both, s.now)
+	s.announce(s.a, "203.0.114.0/24 2001:db8:3::/48")
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.want("203.0.114.0/24=9 2001:db8:2::/48=9?")
+	if s.announce(s.a, "2001:db8:4::/48 2001:db8:5::/48 203.0.115.0/24 203.0.116.0/24") {
+		t.Error("three IPv6 prefixes that are held back and three of IPv4 are not more than five")
+	}
+	s.want("203.0.114.0/24=9? 2001:db8:2::/48=9?")
+	s.after(14 * time.Minute)
+	s.want("203.0.114.0/24=9?")
+	s.after(time.Minute)
+	s.want("")
+}
+
+// A family whose end never comes counts by its silence, and what is left of it by its time.
+func TestFamilyThatNeverEndsCountsBySilence(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true, Ends: true}, s.now)
+	s.announce(s.a, "203.0.112.0/24 2001:db8:1::/48")
+	s.after(quietBeforeEnd - time.Second)
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.after(quietBeforeEnd - time.Second)
+	s.want("203.0.112.0/24=9")
+	s.after(time.Second)
+	s.want("203.0.112.0/24=9 2001:db8:1::/48=9")
+}
+
+// A peer that no longer speaks of a family has none of it left.
+func TestFamilyThatIsNoLongerCarriedLeavesWithTheLastEnd(t *testing.T) {
+	s := newStory(t, nil)
+	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true}, s.now)
+	s.announce(s.a, "203.0.112.0/24 2001:db8:1::/48")
+	s.rib.EndOfRIB(s.a, false, s.now)
+	s.rib.EndOfRIB(s.a, true, s.now)
+	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
+	s.sync(s.a, "203.0.112.0/24")
+	s.want("203.0.112.0/24=9")
 }
 
 func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {

@@ -3,8 +3,6 @@ package bgp
 import (
 	"net/netip"
 	"time"
-
-	"gslb/bgp/wire"
 )
 
 // When a peer's first routes count although it did not tell their end (RFC 4724).
@@ -31,14 +29,14 @@ type Opened struct {
 	Ends       bool // the peer announced to tell the end of its first routes (RFC 4724)
 }
 
-// hold keeps first routes back. It says false when the peer has announced more than it may. One that says
-// so much of few routes is done with its first announcement.
-func (r *RIB) hold(i int, changes []wire.Change, limit int, now time.Time) (ok bool) {
+// hold keeps first routes back, and gives those of families of which all has been told.
+func (r *RIB) hold(i int, edits []edit, now time.Time) (finished []edit) {
 	s := r.sources[i]
 	if s.began.IsZero() {
 		s.began, s.heard = now, now
 	}
-	s.pending = append(s.pending, r.edits(i, changes, now)...)
+	finished, edits = s.finished(edits)
+	s.pending = append(s.pending, edits...)
 	share := 1000
 	if s.ends {
 		share = 100
@@ -47,14 +45,22 @@ func (r *RIB) hold(i int, changes []wire.Change, limit int, now time.Time) (ok b
 		s.heard, s.counted = now, n
 	}
 	signal(r.wake)
-	switch {
-	case len(s.pending) <= limit:
-	case announced(s.pending) > limit:
-		return false
-	default:
-		r.publish(r.settled(i))
+	return finished
+}
+
+// finished parts edits of families whose end-of-RIB came from the rest, in their order.
+func (s *source) finished(edits []edit) (finished, rest []edit) {
+	if s.ended == [2]bool{} {
+		return nil, edits
 	}
-	return true
+	for _, e := range edits {
+		if s.ended[family(e.prefix.Addr())] {
+			finished = append(finished, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return finished, rest
 }
 
 // announced counts the routes that remain of edits.

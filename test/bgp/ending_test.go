@@ -93,14 +93,14 @@ func TestRestOfALostSessionLeavesAtTheEndOfRIBOnly(t *testing.T) {
 			s.confirms("60.1.1.1")
 			time.Sleep(2 * time.Second) // a peer that has been silent for so long may still go on
 			s.keeps("60.1.2.1", "nsk")
-			if err := h.send(update(nil, nil, nil)); err != nil { // the end of IPv4 alone
+			if err := h.send(update(nil, unreach(), nil)); err != nil { // the end of IPv6
 				t.Fatal(err)
 			}
 			time.Sleep(blink)
 			if asked, other := stop(); len(other) > 0 {
 				t.Errorf("%d of %d answers were others: %v", len(other), asked, other)
 			}
-			if err := h.send(ends()); err != nil {
+			if err := h.send(update(nil, nil, nil)); err != nil { // that of IPv4 (RFC 4724 section 4.2)
 				t.Fatal(err)
 			}
 			s.sends("60.1.2.1", "msk")
