@@ -19,7 +19,7 @@ func (r *RIB) Tick(now time.Time) (next time.Time) {
 		r.expire(i, now)
 		dues := []time.Time{s.quietAt()}
 		for _, l := range s.losses {
-			dues = append(dues, l.expires)
+			dues = append(dues, r.leaves(s, l))
 		}
 		for _, due := range dues {
 			if !due.IsZero() && (next.IsZero() || due.Before(next)) {
@@ -30,12 +30,15 @@ func (r *RIB) Tick(now time.Time) (next time.Time) {
 	return next
 }
 
+// leaves is when the routes leave that a session has left and none confirmed since.
+func (r *RIB) leaves(s *source, l loss) time.Time { return l.at.Add(r.partners[s.partner].Stale) }
+
 // expire drops what lost sessions of a source have left and whose time has run out.
 func (r *RIB) expire(i int, now time.Time) {
 	s := r.sources[i]
 	var over []uint16
 	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool {
-		due := !now.Before(l.expires)
+		due := !now.Before(r.leaves(s, l))
 		if due {
 			over = append(over, l.session)
 		}

@@ -166,10 +166,10 @@ func (r *RIB) welcome(from savedSource, now time.Time) int {
 		}
 		s.session, s.lost, s.losses = from.Session, from.Confirmed, nil
 		for _, l := range append(from.Earlier, savedSession{from.Session, from.Confirmed}) {
-			expires := l.Confirmed.Add(r.partners[s.partner].Stale)
+			lost := loss{l.Session, l.Confirmed}
 			known := slices.ContainsFunc(s.losses, func(k loss) bool { return k.session == l.Session })
-			if now.Before(expires) && !known {
-				s.losses = append(s.losses, loss{l.Session, expires})
+			if now.Before(r.leaves(s, lost)) && !known {
+				s.losses = append(s.losses, lost)
 			}
 		}
 		if len(s.losses) == 0 {

@@ -45,10 +45,11 @@ type source struct {
 	ends    bool      // the peer is to tell the end of its first routes
 }
 
-// loss is the end of a session by nobody's will.
+// loss is the end of a session by nobody's will. Its routes that no session confirms since leave when the time of their
+// partner for stale ones has run out.
 type loss struct {
 	session uint16
-	expires time.Time // when the routes that no session confirmed since leave
+	at      time.Time
 }
 
 // NewRIB gives an empty RIB.
@@ -69,6 +70,7 @@ func (r *RIB) Changed() <-chan struct{} { return r.changed }
 func (r *RIB) Apply(partners []Partner, peers []Peer, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer signal(r.wake) // stale routes may have another time
 	r.partners = map[string]*Partner{}
 	r.recall(partners, peers)
 	var edits []edit
@@ -198,6 +200,10 @@ func (r *RIB) states() []peerState {
 // publish makes a table the latest, numbered. The caller holds mu.
 func (r *RIB) publish(t *Table) {
 	t.version = r.Latest().version + 1
+	t.losses = make([][]loss, len(r.sources))
+	for i, s := range r.sources {
+		t.losses[i] = slices.Clone(s.losses)
+	}
 	r.latest.Store(t)
 	signal(r.changed)
 	signal(r.wake)
@@ -364,7 +370,7 @@ func (s *source) forget() {
 func (r *RIB) lose(s *source, now time.Time) {
 	if s.up && (!s.syncing || s.ended != [2]bool{}) {
 		s.lost = now
-		s.losses = append(s.losses, loss{s.session, now.Add(r.partners[s.partner].Stale)})
+		s.losses = append(s.losses, loss{s.session, now})
 	}
 	s.up, s.syncing, s.pending = false, false, nil
 }

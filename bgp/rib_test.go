@@ -30,12 +30,17 @@ func newStory(t *testing.T, change func(*Partner)) *story {
 		b: Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.10"), ASN: 64501},
 		c: Peer{Partner: "uralnet", Address: netip.MustParseAddr("127.0.0.11"), ASN: 64502},
 	}
+	s.apply(change)
+	return s
+}
+
+// apply makes the partners those of the story, one of them changed.
+func (s *story) apply(change func(*Partner)) {
 	sibtel := believing("sibtel")
 	if change != nil {
 		change(&sibtel)
 	}
 	s.rib.Apply([]Partner{sibtel, believing("uralnet")}, []Peer{s.a, s.b, s.c}, s.now)
-	return s
 }
 
 func believing(name string) Partner {

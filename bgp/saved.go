@@ -147,8 +147,7 @@ func (r *RIB) noteEarlier(sources []savedSource) {
 			continue // another one took its place since the table was made
 		}
 		for _, l := range s.losses {
-			confirmed := l.expires.Add(-r.partners[s.partner].Stale)
-			sources[i].Earlier = append(sources[i].Earlier, savedSession{l.session, confirmed})
+			sources[i].Earlier = append(sources[i].Earlier, savedSession{l.session, l.at})
 		}
 	}
 }

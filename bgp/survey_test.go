@@ -39,7 +39,7 @@ func TestAccountsTellWhatEachPeerBrings(t *testing.T) {
 	want := []Account{
 		{Partner: "sibtel", Up: true, IPv4: 1},
 		{Partner: "uralnet", Up: true},
-		{Partner: "sibtel", Peer: s.a.Address, Lost: s.now, IPv4: 2, IPv6: 1, Stale: 3, Changed: s.now},
+		{Partner: "sibtel", Peer: s.a.Address, IPv4: 2, IPv6: 1, Stale: 3, StaleSince: s.now, Changed: s.now},
 		{Partner: "sibtel", Peer: s.b.Address, Up: true, IPv4: 1, Changed: s.now},
 		{Partner: "uralnet", Peer: s.c.Address},
 	}

@@ -19,6 +19,7 @@ type Table struct {
 	len     int // prefixes
 	peers   []peerState
 	tallies []Tally
+	losses  [][]loss     // by source: sessions that left routes which may be there still
 	lengths [2]lengthSet // prefix lengths that occur, or did: IPv4, IPv6
 }
 
@@ -186,11 +187,23 @@ func (t *Table) routes(p netip.Prefix, claims []claim, refused bool) []Route {
 			r.Since = time.Unix(int64(c.since), 0)
 		}
 		if peer.stale(c) {
-			r.Stale = peer.lost
+			r.Stale = t.lost(c)
 		}
 		routes = append(routes, r)
 	}
 	return routes
+}
+
+// lost tells since when a stale claim is one: the session that confirmed it last may not be the last that its peer had.
+func (t *Table) lost(c claim) time.Time {
+	if int(c.peer) < len(t.losses) {
+		for _, l := range t.losses[c.peer] {
+			if l.session == c.session {
+				return l.at
+			}
+		}
+	}
+	return t.peers[c.peer].lost
 }
 
 // stale tells whether a claim waits for its session to confirm it.

@@ -37,27 +37,39 @@ type Account struct {
 	Partner    string
 	Peer       netip.Addr // the zero Addr: the configuration
 	Up         bool       // a session is there that could confirm the routes
-	Lost       time.Time  // when its last session was lost; zero: none was
 	Tally      Tally
 	IPv4, IPv6 int       // believed routes of each family
 	Stale      int       // believed routes that no session of now has confirmed
+	StaleSince time.Time // when the one of them that was confirmed least lately was lost; zero without any
 	Changed    time.Time // when a route of it was learned, or left, last; zero: none did
 }
 
 // Accounts gives the account of every source that the table knows. Its cost is that of a look at
 // every route.
 func (t *Table) Accounts() []Account {
+	type session struct{ peer, number uint16 }
 	accounts := make([]Account, len(t.peers))
+	stale := map[session]claim{} // one of each session that left any
 	newest := make([]uint32, len(t.peers))
 	for i, p := range t.peers {
-		accounts[i] = Account{Partner: p.partner, Peer: p.address, Up: p.up, Lost: p.lost, Tally: t.tallies[i]}
+		accounts[i] = Account{Partner: p.partner, Peer: p.address, Up: p.up, Tally: t.tallies[i]}
 	}
 	for prefix, claims := range t.claims() {
 		for _, c := range claims {
 			newest[c.peer] = max(newest[c.peer], c.since)
 			if refusals[c.refused] == Believed {
-				accounts[c.peer].add(prefix, t.peers[c.peer].stale(c))
+				accounts[c.peer].add(prefix)
 			}
+			if refusals[c.refused] == Believed && t.peers[c.peer].stale(c) {
+				accounts[c.peer].Stale++
+				stale[session{c.peer, c.session}] = c
+			}
+		}
+	}
+	for s, c := range stale {
+		a := &accounts[s.peer]
+		if lost := t.lost(c); a.StaleSince.IsZero() || lost.Before(a.StaleSince) {
+			a.StaleSince = lost
 		}
 	}
 	for i, seconds := range newest {
@@ -69,13 +81,10 @@ func (t *Table) Accounts() []Account {
 	return accounts
 }
 
-func (a *Account) add(prefix netip.Prefix, stale bool) {
+func (a *Account) add(prefix netip.Prefix) {
 	if family(prefix.Addr()) == 0 {
 		a.IPv4++
 	} else {
 		a.IPv6++
-	}
-	if stale {
-		a.Stale++
 	}
 }

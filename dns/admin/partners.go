@@ -57,10 +57,10 @@ type Peer struct {
 	Accepted   int                 `json:"accepted"`
 	IPv4       int                 `json:"ipv4"` // of the accepted
 	IPv6       int                 `json:"ipv6"`
-	Refused    map[bgp.Refusal]int `json:"refused,omitempty"` // routes, by reason
-	Stale      int                 `json:"stale"`             // of the accepted, those that wait for a session to confirm them
-	StaleSince time.Time           `json:"stale_since,omitzero"`
-	Changed    time.Time           `json:"changed,omitzero"` // when the youngest route was learned
+	Refused    map[bgp.Refusal]int `json:"refused,omitempty"`    // routes, by reason
+	Stale      int                 `json:"stale"`                // of the accepted, those that wait for a session to confirm them
+	StaleSince time.Time           `json:"stale_since,omitzero"` // of the one that has waited longest
+	Changed    time.Time           `json:"changed,omitzero"`     // when a route was learned, or left, last
 
 	Malformed map[string]uint64 `json:"malformed,omitempty"` // messages with something wrong, by what it was
 	Withdrawn uint64            `json:"withdrawn"`           // prefixes lost to malformed attributes (RFC 7606)
@@ -129,10 +129,7 @@ func (s sessions) peer(p bgp.Peer) Peer {
 	v := Peer{
 		Peer: p.Address, ASN: p.ASN, State: stateWord(view), Since: view.Since, Error: view.Cause, Flaps: view.Flaps,
 		Accepted: account.Tally.Believed(), IPv4: account.IPv4, IPv6: account.IPv6, Refused: account.Tally.Refused(),
-		Stale: account.Stale, Changed: account.Changed, Malformed: view.Refused, Withdrawn: view.Withdrawn,
-	}
-	if account.Stale > 0 {
-		v.StaleSince = account.Lost
+		Stale: account.Stale, StaleSince: account.StaleSince, Changed: account.Changed, Malformed: view.Refused, Withdrawn: view.Withdrawn,
 	}
 	if suspended(view) {
 		v.Until = view.Paused
