@@ -142,6 +142,25 @@ func TestHTTPSProbeTrustsOnlyTheSystemsRoots(t *testing.T) {
 	}
 }
 
+// A handshake that was made is a success, however the endpoint parts afterwards: whether its reset comes before our
+// goodbye is a matter of luck.
+func TestTLSProbeIsDoneWithTheHandshake(t *testing.T) {
+	good := newCertifier(t).sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageServerAuth)
+	at := endpoint(t, "127.0.0.1", func(c *net.TCPConn) {
+		secured(&tls.Config{Certificates: []tls.Certificate{good}}, func(net.Conn) {
+			c.SetLinger(0)
+			c.Close()
+		})(c)
+	})
+	check := Check{Kind: TLS{Port: at.Port(), Trust: Trust{Blind: true}}, Timeout: 10 * time.Second}
+	o := NewOutside()
+	for n := range 200 {
+		if got := o.Probe(t.Context(), at.Addr(), check); !got.OK {
+			t.Fatalf("probe %d: %+v", n, got)
+		}
+	}
+}
+
 // TestHello holds what the endpoint gets to see of a TLS handshake.
 func TestHello(t *testing.T) {
 	good := newCertifier(t).sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageServerAuth)
