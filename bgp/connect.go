@@ -150,6 +150,15 @@ func (r *relay) secure(conn net.Conn) error {
 	return setOptions(c, nearbyOnly(r.peer.Address.Is6(), r.peer.TTLSecurity))
 }
 
+// own is our address on a connection, unless it is that of the peer, too: one that runs beside us.
+func own(conn net.Conn) netip.Addr {
+	ours, theirs := addrPort(conn.LocalAddr()).Addr(), addrPort(conn.RemoteAddr()).Addr()
+	if ours == theirs {
+		return netip.Addr{}
+	}
+	return ours
+}
+
 // callSpeaker opens a connection to the speaker, which knows by its address and its signature whose it is.
 func (r *relay) callSpeaker(ctx context.Context, port uint16) (net.Conn, error) {
 	at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)

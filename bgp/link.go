@@ -237,6 +237,7 @@ func (l *link) inbound() farewell {
 		return out.Flush()
 	}
 	session := screen.Expect(l.ours)
+	session.Own = own(l.peer)
 	for {
 		message, err := peek(in, flush)
 		if err != nil {

@@ -148,14 +148,20 @@ func hostAddress(b []byte) bool {
 	return !a.IsUnspecified() && !a.IsMulticast()
 }
 
+// hopAddress tells whether a next hop is a host's, and not ours (RFC 4271 section 6.3).
+func (s *Session) hopAddress(b []byte) bool {
+	a, _ := netip.AddrFromSlice(b)
+	return hostAddress(b) && a != s.Own
+}
+
 // nextHop gives the one address of an MP_REACH_NLRI next hop field that is worth keeping: the first,
-// or the link-local one of RFC 2545 section 3 where the first says nothing. False: none is a host's.
-func nextHop(b []byte) ([]byte, bool) {
+// or the link-local one of RFC 2545 section 3 where the first says nothing. False: none is a host's, or it is ours.
+func (s *Session) nextHop(b []byte) ([]byte, bool) {
 	if len(b) == 32 && !hostAddress(b[:16]) && bytes.Equal(b[:16], make([]byte, 16)) {
 		b = b[16:]
 	}
 	b = b[:min(len(b), 16)]
-	return b, hostAddress(b)
+	return b, s.hopAddress(b)
 }
 
 // plainCommunities keeps the extended communities that name an AS or an IPv4 address and cross AS

@@ -99,6 +99,11 @@ func both() Session {
 	}
 }
 
+// own is a session at an address of ours.
+func own(address string) Session {
+	return with(func(s *Session) { s.Own = netip.MustParseAddr(address) })
+}
+
 func with(change func(*Session)) Session {
 	s := both()
 	change(&s)

@@ -47,6 +47,8 @@ func multiprotocolCases() []updateCase {
 		{"an IPv6 next hop of four octets", both(), mp(base, reach(2, 1, addr("192.0.2.1"), nlri)), "notify 3/9 | next-hop"},
 		{"a next hop beyond the attribute", both(), mp(base, attr(0x80, 14, []byte{0, 2, 1, 32}, global, []byte{0})), "notify 3/9 | multiprotocol"},
 		{"a next hop that is no host", both(), mp(base, reach(2, 1, addr("::"), nlri)), withdraw6 + " | withdrawn=1 next-hop"},
+		{"a next hop of ours", own("2001:db8::1"), mp(base, reach6()), withdraw6 + " | withdrawn=1 next-hop"},
+		{"a next hop of ours with a link-local one", own("2001:db8::1"), mp(base, reach(2, 1, cat(global, local), nlri)), withdraw6 + " | withdrawn=1 next-hop"},
 		{"a next hop that is multicast", both(), mp(base, reach(2, 1, addr("ff02::1"), nlri)), withdraw6 + " | withdrawn=1 next-hop"},
 		{"an IPv6 prefix of 129 bits", both(), mp(base, reach(2, 1, global, append([]byte{129}, make([]byte, 17)...))), "notify 3/9 | prefix"},
 		{"an IPv6 prefix cut off", both(), mp(base, reach(2, 1, global, []byte{64, 0x20})), "notify 3/9 | prefix"},

@@ -1,6 +1,9 @@
 package screen
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"net/netip"
+)
 
 // Phase is how far a session has come, in the states of RFC 4271 section 8.2.2 that a connection
 // can be in.
@@ -18,6 +21,7 @@ const (
 type Session struct {
 	Phase Phase
 	Ours  Offer
+	Own   netip.Addr // ours on this connection, which no route may have as its next hop; the zero Addr: not looked at
 
 	IPv4, IPv6      Family
 	FourOctetAS     bool // AS_PATH and AGGREGATOR carry four octets an AS number
@@ -108,6 +112,7 @@ func (s Session) open(message []byte) (Verdict, Session) {
 	if n != nil {
 		return end(n), s
 	}
+	next.Own = s.Own
 	return Verdict{Forward: theirs.Message()}, next
 }
 

@@ -220,7 +220,7 @@ func (s *Session) value(a attribute) (Reason, uint8) {
 			return BadASPath, updateASPath
 		}
 	case attrNextHop:
-		if !hostAddress(a.value) {
+		if !s.hopAddress(a.value) {
 			return BadNextHop, updateNextHop
 		}
 	case attrAggregator, attrAS4Aggregator: // AS 0: RFC 7607 section 2
@@ -259,7 +259,7 @@ func (u *update) readReach(a attribute) {
 		u.found(bad)
 		return
 	}
-	if u.reach.nextHop, ok = nextHop(hop); !ok {
+	if u.reach.nextHop, ok = u.session.nextHop(hop); !ok {
 		u.found(fault{withdraw, BadNextHop, updateNextHop, a.whole})
 	}
 }

@@ -122,6 +122,8 @@ func attributeErrors() []updateCase {
 		{"NEXT_HOP of three octets", both(), announces(without(3), attr(0x40, 3, []byte{192, 0, 2})), gone + "attribute-length"},
 		{"NEXT_HOP of sixteen octets", both(), announces(without(3), attr(0x40, 3, addr("2001:db8::1"))), gone + "attribute-length"},
 		{"NEXT_HOP zero", both(), announces(without(3), via("0.0.0.0")), gone + "next-hop"},
+		{"NEXT_HOP of ours", own("192.0.2.53"), announces(without(3), via("192.0.2.53")), gone + "next-hop"},
+		{"NEXT_HOP that is not ours", own("192.0.2.53"), announces(usual()), announced},
 		{"NEXT_HOP multicast", both(), announces(without(3), via("224.0.0.1")), gone + "next-hop"},
 		{"NEXT_HOP broadcast", both(), announces(without(3), via("255.255.255.255")), gone + "next-hop"},
 		{"NEXT_HOP loopback", both(), announces(without(3), via("127.0.0.9")), "announce 203.0.113.0/24 igp [64501 64502] via 127.0.0.9"},

@@ -3,6 +3,7 @@ package bgp
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -116,6 +117,17 @@ var odd = []badUpdate{
 func oddUpdates(t *testing.T, b *bench) {
 	for _, c := range odd {
 		b.check(t, c.name, func(t *testing.T) { c.try(t, b) })
+	}
+	for who, c := range map[string]struct {
+		address netip.Addr
+		want    string
+	}{"the server": {b.bgp.Addr(), gone}, "the peer": {b.from, taken}} {
+		b.check(t, "NEXT_HOP of "+who, func(t *testing.T) {
+			p := b.prefix(false)
+			if got := b.sent(p, false, update(nil, join(origin(0), path(64501), hop(c.address.AsSlice()...)), nlri(p))); got != c.want {
+				t.Errorf("got %s, want it %s", got, c.want)
+			}
+		})
 	}
 }
 
