@@ -125,7 +125,7 @@ func (by Processors) parse(file func(path string) (string, error), sources []Sou
 	summed := by.beside(func() { sum = sumTree(root) }) // what follows only reads the tree, too
 	c, more := by.read(root)
 	c.Files = files
-	problems = slices.Concat(problems, more, c.readZoneFiles(file), c.readNetworksFiles(file), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys())
+	problems = slices.Concat(problems, more, c.readZoneFiles(file), c.readNetworksFiles(file), c.readCookieSecrets(), c.readTSIGKeys(), c.transferKeys(), c.writtenFiles())
 	summed()
 	c.hash = fingerprint(sum, c)
 	return c, inOrder(problems, c.Files)

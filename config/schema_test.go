@@ -57,7 +57,7 @@ var beyondSchema = map[string]string{
 	"keys that the probe keeps to itself": "check-header-host",
 	"one name in two spellings":           "zone-twice zone-service-twice",
 	"the files on this machine": `zone-file-missing zone-file-folder cookie-secrets-bad cookie-secrets-none tsig-algorithm tsig-twice
-		tsig-secret tsig-end tsig-word tsig-none tsig-lacks`,
+		written-file tsig-secret tsig-end tsig-word tsig-none tsig-lacks`,
 }
 
 func TestSchemaAndLoadingAgree(t *testing.T) {

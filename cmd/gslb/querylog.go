@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"gslb/dns"
@@ -26,6 +27,7 @@ type queryLog struct {
 const fileLook = time.Second
 
 func (q *queryLog) run(ctx context.Context, tracer *dns.Tracer) {
+	q.tell(q.open()) // now, and not with the first of so many questions
 	tracer.Read(ctx, func(trace *dns.Trace) {
 		if err := q.write(trace); err != nil {
 			tracer.Lose()
@@ -79,7 +81,7 @@ func (q *queryLog) open() error {
 		_ = q.file.Close() // every line was written
 		q.file = nil
 	}
-	f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
+	f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o640) // a pipe that nobody reads is waited for by nobody
 	if err == nil {
 		q.file = f
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,5 +66,24 @@ func TestTapLeavesAReaderThatFailed(t *testing.T) {
 	}
 	if err := <-left; err != nil && !errors.Is(err, io.EOF) {
 		t.Errorf("the connection is open still: %v", err)
+	}
+}
+
+// A query log that cannot be written is told of at once, though its first line may come after a thousand questions. A pipe
+// that nobody reads is one: it holds up nobody, not even the end of the server.
+func TestQueryLogTellsAtOnceThatItCannotBeWritten(t *testing.T) {
+	folder := t.TempDir()
+	pipe := filepath.Join(folder, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for path, cause := range map[string]string{folder: "is a directory", pipe: "no such device or address", filepath.Join(folder, "queries.log"): ""} {
+		var said strings.Builder
+		(&queryLog{path: path, log: slog.New(slog.NewTextHandler(&said, nil))}).run(ended, dns.NewTracer(1000, 1))
+		if told := strings.Contains(said.String(), "query log not written"); told != (cause != "") || !strings.Contains(said.String(), cause) {
+			t.Errorf("%s: %q, want %q", path, said.String(), cause)
+		}
 	}
 }

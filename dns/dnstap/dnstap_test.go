@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +158,22 @@ func TestFilesAreStreamsAndKeepTheOneBefore(t *testing.T) {
 		if len(data) != 3 || len(controls) != 2 || controls[0] != 2 || controls[1] != 3 {
 			t.Errorf("%s: %d frames between %v", file, len(data), controls)
 		}
+	}
+}
+
+// What is no file is not moved away: a folder would go with all that is in it.
+func TestOnlyFilesAreMovedAside(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "gslb")
+	if err := os.MkdirAll(filepath.Join(folder, "keys"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := dnstap.Create(folder); err == nil {
+		t.Errorf("a folder was made a stream: %v", s.Close())
+	} else if !strings.Contains(err.Error(), "not a regular file") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "keys")); err != nil {
+		t.Errorf("the folder has gone: %v", err)
 	}
 }
 

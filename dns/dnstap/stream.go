@@ -55,8 +55,11 @@ func (s *Stream) greet() error {
 }
 
 // Create opens a stream into a file. One that is there already is moved aside, to the same name with .1: two streams
-// in one file are none.
+// in one file are none. What is there and is no file stays as it is.
 func Create(path string) (*Stream, error) {
+	if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() && there.Mode()&fs.ModeSymlink == 0 {
+		return nil, fmt.Errorf("%s: it is there, and not a regular file", path)
+	}
 	if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
