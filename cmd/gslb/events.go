@@ -21,6 +21,12 @@ func newEvents(o *options) *cobra.Command {
 		Short: "Tell what happened: withdrawals, drains, reloads",
 		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case limit < 1 || limit > admin.MostEvents:
+				return usagef("--limit %d: not from 1 to %d", limit, admin.MostEvents)
+			case since < 0 || since == 0 && c.Flags().Changed("since"):
+				return usagef("--since %s: a span before now, such as 1h", since)
+			}
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			if since != 0 {
 				query.Set("since", since.String())

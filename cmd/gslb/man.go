@@ -12,7 +12,9 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man FOLDER",
 		Short:   "Write manual pages of all commands into a folder",
-		Long:    `Write a manual page of every command into a folder, made from what --help prints. $SOURCE_DATE_EPOCH, if set, is their date.`,
+		Long:    `Write a manual page of every command into a folder, made from what --help prints.
+
+$SOURCE_DATE_EPOCH, if set, is their date.`,
 		Example: "  gslb man /usr/local/share/man/man1",
 		Args:    one("folder"),
 		RunE: func(c *cobra.Command, args []string) error {

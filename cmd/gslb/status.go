@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -31,6 +32,13 @@ func newStatus(o *options) *cobra.Command {
 				return writeJSON(c.OutOrStdout(), s)
 			}
 			sheet.Status(c.OutOrStdout(), time.Now(), s)
+			switch {
+			case len(s.Services) > 0 || place == "":
+			case service == "":
+				fmt.Fprintf(c.OutOrStdout(), "\nNo service is at %s.\n", place)
+			default:
+				fmt.Fprintf(c.OutOrStdout(), "\n%s is not at %s.\n", service, place)
+			}
 			return nil
 		},
 	}

@@ -20,11 +20,10 @@ type Event struct {
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// Bounds of how many events are given at once.
-const (
-	defaultEvents = 100
-	maxEvents     = 10000
-)
+// MostEvents is how many events are given at once at most.
+const MostEvents = 10000
+
+const defaultEvents = 100
 
 // events gives the newest events, oldest first.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +32,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
 	}
-	limit, err := parseLimit(r.FormValue("limit"), defaultEvents, maxEvents)
+	limit, err := parseLimit(r.FormValue("limit"), defaultEvents, MostEvents)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "%v", err)
 		return
