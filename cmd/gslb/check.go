@@ -57,6 +57,13 @@ type checked struct {
 }
 
 func (k check) run(c *cobra.Command) error {
+	var crowds []traffic.Crowd
+	if k.clients != "" {
+		var err error
+		if crowds, err = openCrowds(k.clients); err != nil {
+			return err
+		}
+	}
 	cfg, policy, problems := load(k.file)
 	wrong, lines := len(mistakes(problems)), texts(problems)
 	world, err := openGeo(cfg)
@@ -68,8 +75,9 @@ func (k check) run(c *cobra.Command) error {
 	}
 	var room *sheet.Capacities
 	if wrong == 0 {
-		if room, err = k.room(cfg, policy, world); err != nil {
-			return err
+		room = k.room(cfg, policy, world, crowds)
+		if room == nil && crowds != nil {
+			lines = append(lines, k.clients+": warning: is not used: no place has a capacity")
 		}
 		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), room.Warnings(cfg)))...)
 	}
@@ -96,18 +104,11 @@ func (k check) run(c *cobra.Command) error {
 }
 
 // room reckons what the places carry; nil when none has a capacity.
-func (k check) room(cfg *config.Config, policy *steer.Policy, world *geo.Map) (*sheet.Capacities, error) {
+func (k check) room(cfg *config.Config, policy *steer.Policy, world *geo.Map, crowds []traffic.Crowd) *sheet.Capacities {
 	if !slices.ContainsFunc(cfg.Places, func(p config.Place) bool { return p.Capacity > 0 }) {
-		return nil, nil
+		return nil
 	}
-	var crowds []traffic.Crowd
-	if k.clients != "" {
-		var err error
-		if crowds, err = openCrowds(k.clients); err != nil {
-			return nil, err
-		}
-	}
-	return sheet.Reckon(cfg, traffic.Sunny(policy, world, time.Now()), k.clients, crowds), nil
+	return sheet.Reckon(cfg, traffic.Sunny(policy, world, time.Now()), k.clients, crowds)
 }
 
 // openGeo reads the geo databases that a configuration names.

@@ -160,6 +160,9 @@ func (c *Capacities) Warnings(cfg *config.Config) config.Problems {
 		when := "already while nothing is lost"
 		if worst.Lost != "" {
 			when = "when " + worst.Lost + " is lost or drained"
+			if f := c.Losses[0].filled(p.Name); f > fullest {
+				when += ", and to " + percent(f) + " while nothing is lost"
+			}
 		}
 		path := section(p.Kind) + "." + p.Name + ".capacity"
 		warnings = append(warnings, config.Problem{Pos: cfg.At(path), Path: path, Warning: true,
