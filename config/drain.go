@@ -56,8 +56,9 @@ func DrainText(d Drain) []byte {
 // WriteDrain writes a drain into the drop-in folder of a config file, in the place of an earlier one of
 // the same place and service, and gives the path of the drop-in. A watcher sees all of the file or none.
 func WriteDrain(file string, d Drain) (path string, err error) {
-	if err := wouldLoad(DrainText(d)); err != nil {
-		return "", fmt.Errorf("drain %s: %w", cut(d.Target), err)
+	text, err := DrainFile(d)
+	if err != nil {
+		return "", err
 	}
 	folder := dropinFolder(file)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -67,10 +68,19 @@ func WriteDrain(file string, d Drain) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("drain %s: %w", d.Target, err)
 	}
-	if err := replaceFile(path, DrainText(d)); err != nil {
+	if err := replaceFile(path, text); err != nil {
 		return "", fmt.Errorf("drain %s: %w", d.Target, err)
 	}
 	return path, nil
+}
+
+// DrainFile is [DrainText] of a drain that can be read again; of another one the error says what is wrong with it.
+func DrainFile(d Drain) ([]byte, error) {
+	text := DrainText(d)
+	if err := wouldLoad(text); err != nil {
+		return nil, fmt.Errorf("drain %s: %w", cut(d.Target), err)
+	}
+	return text, nil
 }
 
 // wouldLoad reads the text of one drain as a drop-in, without asking whether the names in it are known.

@@ -29,7 +29,11 @@ func newDrain(o *options) *cobra.Command {
 		Long: `Keep a place out of the answers of this server, by a file in the drop-in folder of its configuration.
 
 The drain is in force in less than a second, and outlives a restart. It is for this server only: with
---print the text is printed instead, for the configuration management of all servers.`,
+--print the text is printed instead, for the configuration management of all servers. Another drain of
+the same place that this command wrote is replaced.
+
+A drain that leaves a service without a serving place, or fewer than its min_places, is refused, unless
+--force or --force=WHY says that it must be. The why goes into the drain.`,
 		Example: "  gslb drain msk-2 --for 2h --reason \"cooling work\"",
 		Args:    one("place"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -44,7 +48,7 @@ The drain is in force in less than a second, and outlives a restart. It is for t
 	c.Flags().Lookup("by").DefValue = "the user, also behind sudo" // pages that are made from this do not name who made them
 	c.Flags().BoolVar(&d.Hard, "hard", false, "do not give the place even when nobody else serves")
 	c.Flags().BoolVar(&d.print, "print", false, "print the text of the drain, and write nothing")
-	c.Flags().StringVar(&d.Force, "force", "", "drain also when a service is left without a serving place, or with fewer than its min_places; the `why` goes into the drain")
+	c.Flags().StringVar(&d.Force, "force", "", "`why` it may leave a service too few places (min_places), or none")
 	c.Flags().Lookup("force").NoOptDefVal = forcedByFlag
 	return c
 }
@@ -78,7 +82,10 @@ func (d *drain) run(c *cobra.Command) error {
 		return errors.Join(mistakes(problems).Err(), err)
 	}
 	if d.print {
-		_, err := c.OutOrStdout().Write(config.DrainText(d.Drain))
+		text, err := config.DrainFile(d.Drain)
+		if err == nil {
+			_, err = c.OutOrStdout().Write(text)
+		}
 		return err
 	}
 	if wrong := mistakes(problems); len(wrong) > 0 && d.Force == "" {
@@ -94,7 +101,27 @@ func (d *drain) run(c *cobra.Command) error {
 		return err
 	}
 	fmt.Fprintf(c.OutOrStdout(), "wrote %s\n", path)
+	d.tellReplaced(c, cfg, path)
 	return followUp(c, *d.file, d.words())
+}
+
+// tellReplaced tells of the drain that stood where this one stands now.
+func (d *drain) tellReplaced(c *cobra.Command, before *config.Config, path string) {
+	for _, old := range before.Drains {
+		if old.Pos.File != path || old.Over(time.Now()) {
+			continue
+		}
+		words := "in place of a drain"
+		if !old.Until.IsZero() {
+			words += " until " + sheet.Stamp(old.Until)
+		}
+		for _, more := range []string{old.Reason, old.By} {
+			if more != "" {
+				words += ", " + more
+			}
+		}
+		fmt.Fprintln(c.OutOrStdout(), words)
+	}
 }
 
 func (d *drain) words() string {
@@ -147,6 +174,8 @@ func unknown(thing, word string, all []string) error {
 		return fmt.Errorf("there is no %s %q (did you mean %s?)", thing, word, near)
 	case len(all) == 0:
 		return fmt.Errorf("there is no %s %q, nor any other", thing, word)
+	case len(all) == 1:
+		return fmt.Errorf("there is no %s %q; there is %s", thing, word, all[0])
 	case len(all) <= fewNames:
 		return fmt.Errorf("there is no %s %q; there are %s", thing, word, strings.Join(all, ", "))
 	}

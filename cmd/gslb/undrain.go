@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ func newUndrain(o *options) *cobra.Command {
 				fmt.Fprintf(c.OutOrStdout(), "removed %s\n", path)
 			}
 			if err != nil {
+				tellRest(c.ErrOrStderr(), o.file, place, service)
 				return err
 			}
 			words := place + " is no longer drained"
@@ -41,7 +43,7 @@ func newUndrain(o *options) *cobra.Command {
 			if err := followUp(c, o.file, words); err != nil {
 				return err
 			}
-			tellRest(c, o.file, place)
+			tellRest(c.OutOrStdout(), o.file, place, service)
 			return nil
 		},
 	}
@@ -58,17 +60,17 @@ func drained(cfg *config.Config, place, service string) bool {
 	return false
 }
 
-// tellRest names the drains of a place that hold on.
-func tellRest(c *cobra.Command, file, place string) {
+// tellRest names the drains of a place that hold on, beside the one for a service, or for all of them.
+func tellRest(w io.Writer, file, place, service string) {
 	cfg, _ := config.Load(file)
 	for _, d := range cfg.Drains {
-		if d.Target != place || d.Over(time.Now()) {
+		if d.Target != place || d.Service == service || d.Over(time.Now()) {
 			continue
 		}
 		what := "still drained"
 		if d.Service != "" {
 			what += " for " + d.Service
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s is %s: %s\n", place, what, d.Pos)
+		fmt.Fprintf(w, "%s is %s: %s\n", place, what, d.Pos)
 	}
 }
