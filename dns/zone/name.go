@@ -283,23 +283,23 @@ func (n Name) AppendNext(to []byte, origin Name) []byte {
 	return append(to, origin...)
 }
 
-// following is the label that is the first behind a label, longer by one octet where there is room; "" behind the last of all.
-func (label Name) following(room int) Name {
-	if room > 0 && len(label) < maxLabel {
-		return label + "\x00"
+// following is the first label behind a label n, longer by one octet where there is room; "" behind the last of all.
+func (n Name) following(room int) Name {
+	if room > 0 && len(n) < maxLabel {
+		return n + "\x00"
 	}
-	last := len(label) - 1
-	for last >= 0 && label[last] == 0xff {
+	last := len(n) - 1
+	for last >= 0 && n[last] == 0xff {
 		last--
 	}
 	if last < 0 {
 		return ""
 	}
-	next := label[last] + 1
+	next := n[last] + 1
 	if next == 'A' {
 		next = 'Z' + 1 // upper case is no other name
 	}
-	return label[:last] + Name([]byte{next})
+	return n[:last] + Name([]byte{next})
 }
 
 // AppendKey appends bytes that compare, byte by byte, as names do by [Name.Compare]: the labels from the
