@@ -21,6 +21,7 @@ type twin struct {
 	z      *zone.Zone
 	client steer.Client
 	seed   uint64
+	stream bool
 	q      mdns.Question
 	m      mdns.Msg
 	span   int
@@ -39,9 +40,17 @@ func (w *twin) reply(asked *mdns.Msg, limit int) *mdns.Msg {
 		panic(err)
 	}
 	z, ours := w.s.Zone(name)
-	if !ours {
+	if ours && w.q.Qtype == mdns.TypeDS && name == z.Origin() {
+		if parent, ok := w.s.Zone(name.Parent()); ok {
+			z = parent
+		}
+	}
+	switch {
+	case w.q.Qtype == 128:
+		w.m.Rcode, w.ede = mdns.RcodeFormatError, &mdns.EDNS0_EDE{InfoCode: 30}
+	case !ours:
 		w.m.Rcode, w.ede = mdns.RcodeRefused, &mdns.EDNS0_EDE{InfoCode: mdns.ExtendedErrorCodeNotAuthoritative}
-	} else {
+	default:
 		w.z, w.m.Authoritative = z, true
 		w.follow(name)
 	}
@@ -70,7 +79,19 @@ func (w *twin) opt(asked *mdns.Msg) []mdns.RR {
 		switch option := option.(type) {
 		case *mdns.EDNS0_NSID:
 			reply.Option = append(reply.Option, &mdns.EDNS0_NSID{Code: mdns.EDNS0NSID, Nsid: "6e7331"})
+		case *mdns.EDNS0_TCP_KEEPALIVE:
+			if w.stream {
+				reply.Option = append(reply.Option, &mdns.EDNS0_TCP_KEEPALIVE{Code: mdns.EDNS0TCPKEEPALIVE, Timeout: 100})
+			}
+		case *mdns.EDNS0_EXPIRE:
+			if w.q.Qtype == mdns.TypeSOA && w.z != nil && strings.EqualFold(w.q.Name, w.z.Origin().String()) {
+				soa := w.records(w.z.Find(w.z.Origin()).Node, mdns.TypeSOA, w.z.Origin())[0].(*mdns.SOA)
+				reply.Option = append(reply.Option, &mdns.EDNS0_EXPIRE{Code: mdns.EDNS0EXPIRE, Expire: soa.Expire})
+			}
 		case *mdns.EDNS0_SUBNET:
+			if w.m.Rcode == mdns.RcodeFormatError {
+				continue
+			}
 			echo := *option
 			echo.SourceScope = uint8(w.client.Scope(w.span))
 			reply.Option = append(reply.Option, &echo)
@@ -98,10 +119,18 @@ func (w *twin) step(name zone.Name) (zone.Name, bool) {
 	match := w.z.Find(name)
 	switch match.Kind {
 	case zone.Missing:
+		child, _ := w.s.Zone(name)
+		if w.q.Qtype == mdns.TypeDS && child != w.z { // it is there, and the parent says nothing of it
+			w.deny(^uint32(0))
+			return "", false
+		}
 		w.m.Rcode = mdns.RcodeNameError
 		w.deny(^uint32(0))
 		return "", false
 	case zone.Delegation:
+		if w.q.Qtype == mdns.TypeDS && name == match.Owner {
+			break
+		}
 		w.m.Authoritative, w.must = len(w.m.Answer) > 0, true
 		w.m.Ns = w.records(match.Node, mdns.TypeNS, match.Owner)
 		w.point(w.m.Ns)
@@ -113,6 +142,10 @@ func (w *twin) step(name zone.Name) (zone.Name, bool) {
 	gives := uint16(0)
 	if node.Service >= 0 {
 		gives = w.s.Policy().Service(node.Service).Gives()
+	}
+	if w.q.Qtype == mdns.TypeANY {
+		w.any(name, node, gives)
+		return "", false
 	}
 	switch own := w.records(node, w.q.Qtype, name); {
 	case gives == mdns.TypeCNAME, gives == mdns.TypeSRV && w.q.Qtype == mdns.TypeSRV:
@@ -134,6 +167,21 @@ func (w *twin) step(name zone.Name) (zone.Name, bool) {
 		w.deny(^uint32(0))
 	}
 	return "", false
+}
+
+// any gives the first RRset there is, or what says nothing (RFC 8482).
+func (w *twin) any(name zone.Name, node *zone.Node, gives uint16) {
+	switch types := node.Types(); {
+	case len(types) > 0:
+		w.m.Answer = append(w.m.Answer, w.records(node, types[0], name)...)
+	case node.Service < 0:
+		w.deny(^uint32(0))
+	case gives == mdns.TypeCNAME:
+		w.hosted(name, node.Service)
+	default:
+		hdr := mdns.RR_Header{Name: name.String(), Rrtype: mdns.TypeHINFO, Class: mdns.ClassINET, Ttl: w.s.Policy().Service(node.Service).TTL()}
+		w.m.Answer = append(w.m.Answer, &mdns.HINFO{Hdr: hdr, Cpu: "RFC8482"})
+	}
 }
 
 func (w *twin) redirect(name zone.Name, match zone.Match) (zone.Name, bool) {
@@ -279,6 +327,17 @@ func (w *twin) records(node *zone.Node, rrtype uint16, owner zone.Name) []mdns.R
 	return records
 }
 
+// otherCase writes letters of a name in the other case, as the bits of a number say.
+func otherCase(name string, bits uint64) string {
+	b := []byte(name)
+	for i, c := range b {
+		if letter := c | 0x20; 'a' <= letter && letter <= 'z' && bits>>(i%64)&1 == 1 {
+			b[i] ^= 0x20
+		}
+	}
+	return string(b)
+}
+
 // TestRepliesEqualTheTwins asks for every name and many beside it, and compares what comes back with what the
 // library makes of the same decision.
 func TestRepliesEqualTheTwins(t *testing.T) { rapid.Check(t, equalsTwin(t)) }
@@ -296,13 +355,17 @@ func equalsTwin(t testing.TB) func(*rapid.T) {
 		names = append(names, n.String(), "x."+n.String())
 	}
 	types := []uint16{
-		mdns.TypeA, mdns.TypeAAAA, mdns.TypeNS, mdns.TypeSOA, mdns.TypeMX, mdns.TypeTXT, mdns.TypeCNAME, mdns.TypeDNAME, mdns.TypeSRV, mdns.TypeHTTPS, 65280,
+		mdns.TypeA, mdns.TypeAAAA, mdns.TypeNS, mdns.TypeSOA, mdns.TypeMX, mdns.TypeTXT, mdns.TypeCNAME, mdns.TypeDNAME, mdns.TypeSRV, mdns.TypeHTTPS, mdns.TypeDS, mdns.TypeANY,
+		mdns.TypeOPT, mdns.TypeTSIG, mdns.TypeTKEY, mdns.TypeMAILA, mdns.TypeRRSIG, mdns.TypeDNSKEY, 128, 0, 65280, 65535,
 	}
 	responder := dns.NewResponder("ns1", "test")
 	return func(t *rapid.T) {
 		words := fmt.Sprintf("%s A", rapid.SampledFrom(names).Draw(t, "name"))
-		for _, option := range []string{"+rd", "+cd", "+do", "+nsid", "+tcp", "+edns=512", "+edns=700", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15"} {
-			if !strings.Contains(words, option[:min(len(option), 5)]) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
+		for _, option := range []string{
+			"+rd", "+cd", "+ad", "+do", "+co", "+nsid", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15", "+ecs=2001:db8::/32", "+keepalive", "+expire", "+unknown", "+tcp", "+edns=512", "+edns=700",
+		} {
+			key, _, _ := strings.Cut(option, "=")
+			if !strings.Contains(words, " "+key) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
 				words += " " + option
 			}
 		}
@@ -312,12 +375,14 @@ func equalsTwin(t testing.TB) func(*rapid.T) {
 			t.Fatal(err)
 		}
 		asked.Question[0].Qtype = rapid.SampledFrom(types).Draw(t, "type")
+		asked.Question[0].Name = otherCase(asked.Question[0].Name, rapid.Uint64().Draw(t, "case"))
+		asked.Zero, asked.Truncated, asked.Authoritative = rapid.Bool().Draw(t, "z"), rapid.Bool().Draw(t, "tc"), rapid.Bool().Draw(t, "aa")
 		packet, err := asked.Pack()
 		if err != nil {
 			t.Fatal(err)
 		}
 		source, limit := netip.MustParseAddr("192.88.99.1"), 512
-		w := twin{s: s, seed: rapid.Uint64().Draw(t, "seed")}
+		w := twin{s: s, stream: stream, seed: rapid.Uint64().Draw(t, "seed")}
 		w.client = s.Client(source, steer.Subnet{})
 		if o := asked.IsEdns0(); o != nil {
 			limit = int(min(o.UDPSize(), 1232))
@@ -336,6 +401,9 @@ func equalsTwin(t testing.TB) func(*rapid.T) {
 		reply := responder.Respond(s, dns.Request{Packet: packet, Source: source, Over: over(stream), Now: noon, Seed: w.seed}, nil)
 		if err := got.Unpack(reply); err != nil {
 			t.Fatalf("%s: %v", words, err)
+		}
+		if got.Question[0] != asked.Question[0] {
+			t.Fatalf("%s: question %v", words, got.Question[0])
 		}
 		if g, w := strings.ToLower(show(got)), strings.ToLower(show(want)); g != w {
 			t.Fatalf("%s %s\ngot:\n%swant:\n%s", words, mdns.Type(asked.Question[0].Qtype), g, w)

@@ -118,7 +118,7 @@ type fataler interface {
 }
 
 // question makes a query of words: a name, a type, and what else it has: a class, "+edns=SIZE", "+do", "+co", "+nsid",
-// "+ecs=PREFIX", "+cookie=HEX", "+keepalive", "+tcp", "+rd", "+cd".
+// "+ecs=PREFIX", "+cookie=HEX", "+keepalive", "+expire", "+unknown", "+tcp", "+rd", "+cd", "+ad".
 func question(t fataler, words string) (packet []byte, stream bool) {
 	t.Helper()
 	fields := strings.Fields(words)
@@ -157,6 +157,13 @@ func question(t fataler, words string) (packet []byte, stream bool) {
 			o.Hdr.Ttl |= 1 << 14
 		case "+nsid":
 			o.Option = append(o.Option, &mdns.EDNS0_NSID{Code: mdns.EDNS0NSID})
+		case "+ad":
+			m.AuthenticatedData = true
+			continue
+		case "+expire":
+			o.Option = append(o.Option, &mdns.EDNS0_EXPIRE{Code: mdns.EDNS0EXPIRE, Empty: true})
+		case "+unknown":
+			o.Option = append(o.Option, &mdns.EDNS0_LOCAL{Code: 65001, Data: []byte("anything")})
 		case "+keepalive":
 			o.Option = append(o.Option, &mdns.EDNS0_TCP_KEEPALIVE{Code: mdns.EDNS0TCPKEEPALIVE})
 		case "+cookie":
@@ -255,6 +262,8 @@ func showRecord(rr mdns.RR) string {
 			words = append(words, strings.TrimRight(fmt.Sprintf("ede=%d %s", option.InfoCode, option.ExtraText), " "))
 		case *mdns.EDNS0_TCP_KEEPALIVE:
 			words = append(words, fmt.Sprintf("keepalive=%d", option.Timeout))
+		case *mdns.EDNS0_EXPIRE:
+			words = append(words, fmt.Sprintf("expire=%d", option.Expire))
 		case *mdns.EDNS0_COOKIE:
 			words = append(words, "cookie="+option.Cookie)
 		default:
