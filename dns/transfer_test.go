@@ -1,6 +1,7 @@
 package dns_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io"
 	"maps"
@@ -422,6 +423,48 @@ func TestStrangersSignaturesCountAsErrors(t *testing.T) {
 	}
 }
 
+// cut leaves so many octets of the MAC of a question for www.ok.test that is signed by xfr.
+func cut(packet []byte, octets int) []byte {
+	packet = slices.Clone(packet)
+	end, mac := 12+len("\x03www\x02ok\x04test\x00")+4, len(packet)-6-32
+	packet[mac-1] = byte(octets)
+	packet[end+len("\x03xfr\x00")+9] -= byte(32 - octets)
+	return append(packet[:mac+octets], packet[mac+32:]...)
+}
+
+// A MAC that was cut is told from one that is wrong, though neither is believed (RFC 8945 section 5.2.4).
+func TestCutSignatures(t *testing.T) {
+	m := new(mdns.Msg)
+	m.SetQuestion("www.ok.test.", mdns.TypeA)
+	signedBy("xfr.", mdns.HmacSHA256)(m)
+	packet, _, err := mdns.TsigGenerate(m, secrets["xfr."], "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		octets, err int
+		wrong       bool
+	}{{16, mdns.RcodeBadTrunc, false}, {31, mdns.RcodeBadTrunc, false}, {32, 0, false}, {16, mdns.RcodeBadSig, true}, {32, mdns.RcodeBadSig, true}} {
+		request := cut(packet, tc.octets)
+		if tc.wrong {
+			request[len(request)-7] ^= 1 // the last of the MAC
+		}
+		mac := hex.EncodeToString(request[len(request)-6-tc.octets : len(request)-6])
+		reply := dns.NewResponder("ns1", "test").Respond(snapshot(t), dns.Request{Packet: request, Source: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}, nil)
+		got := new(mdns.Msg)
+		if err := got.Unpack(reply); err != nil || got.IsTsig() == nil || int(got.IsTsig().Error) != tc.err || (got.Rcode == mdns.RcodeNotAuth) != (tc.err != 0) || (len(got.Answer) > 0) != (tc.err == 0) {
+			t.Errorf("%d octets, wrong %t: %v in\n%s", tc.octets, tc.wrong, err, got)
+			continue
+		}
+		if octets := len(got.IsTsig().MAC) / 2; octets != 32 && !tc.wrong || octets != 0 && tc.wrong { // there is nothing to sign with
+			t.Errorf("%d octets, wrong %t: the answer's signature has %d", tc.octets, tc.wrong, octets)
+		}
+		if err := mdns.TsigVerify(reply, secrets["xfr."], mac, false); err != nil && tc.err == 0 { // the library verifies no NOTAUTH
+			t.Errorf("the answer's signature: %v", err)
+		}
+	}
+}
+
 func TestWhatOnlyLooksSigned(t *testing.T) {
 	m := new(mdns.Msg)
 	m.SetQuestion("www.ok.test.", mdns.TypeA)
@@ -433,14 +476,7 @@ func TestWhatOnlyLooksSigned(t *testing.T) {
 	}
 	end := 12 + len("\x03www\x02ok\x04test\x00") + 4
 	tsig := packet[end:]
-	short := func(octets int) func([]byte) []byte { // a MAC of so many octets
-		return func(b []byte) []byte {
-			mac := len(b) - 6 - 32
-			b[mac-1] = byte(octets)
-			b[end+len("\x03xfr\x00")+9] -= byte(32 - octets)
-			return append(b[:mac+octets], b[mac+32:]...)
-		}
-	}
+	short := func(octets int) func([]byte) []byte { return func(b []byte) []byte { return cut(b, octets) } }
 	for name, change := range map[string]func([]byte) []byte{
 		"with half a MAC, less an octet": short(15), "with no MAC": short(0),
 		"in the answer section":          func(b []byte) []byte { b[7], b[11] = 1, 0; return b },
