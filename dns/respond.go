@@ -185,18 +185,21 @@ func (l *lookup) resolve() {
 
 // withhold says why there is no zone transfer (RFC 5936 sections 2.2.1 and 4.2). Those that there are do not come
 // here: see [Responder.Transfer]. An incremental one that is asked for in a datagram gets the SOA record, by which the
-// asker sees whether it has to come over TCP (RFC 1995 section 2).
+// asker sees whether it has to come over TCP (RFC 1995 section 2). One that does not say what the asker has is none.
 func (l *lookup) withhold() {
 	z, ours := l.s.Zone(l.q.name)
+	ours = ours && z.Origin() == l.q.name
+	incremental := ours && l.q.rrtype == dns.TypeIXFR && mayTransfer(l.s, z, l.req.Source, l.signature)
 	switch {
-	case l.q.rrtype == dns.TypeIXFR && !l.req.Over.transfers() && ours && z.Origin() == l.q.name &&
-		mayTransfer(l.s, z, l.req.Source, l.signature):
+	case incremental && !tellsVersion(l.req.Packet, z):
+		l.rcode = dns.RcodeFormatError
+	case incremental && !l.req.Over.transfers():
 		l.authoritative = true
 		l.w.at = answers
 		l.w.set(z, l.q.name, z.SOA(), z.SOA().TTL)
 	case l.q.rrtype == dns.TypeAXFR && !l.req.Over.transfers():
 		l.rcode = dns.RcodeNotImplemented
-	case !ours || z.Origin() != l.q.name:
+	case !ours:
 		l.rcode = dns.RcodeNotAuth
 	default:
 		l.rcode, l.extended = dns.RcodeRefused, edeProhibited

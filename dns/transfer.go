@@ -64,7 +64,7 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 			return nil
 		}
 	}
-	if !mayTransfer(s, z, req.Source, g) {
+	if !mayTransfer(s, z, req.Source, g) || q.rrtype == dns.TypeIXFR && !tellsVersion(req.Packet, z) {
 		return nil
 	}
 	return func(yield func([]byte) bool) {
@@ -161,12 +161,29 @@ func (t *transfer) outcome() Transferred {
 // has tells whether the asker of an incremental transfer has this version, or a later one: then the SOA record
 // is all that it gets (RFC 1995 section 2).
 func (t *transfer) has(soa dns.RR) bool {
+	theirs, ok := version(t.req.Packet, t.z)
+	return ok && int32(theirs-soa.(*dns.SOA).Serial) >= 0 // serial arithmetic (RFC 1982)
+}
+
+// version gives the serial of a zone that the asker of an incremental transfer has: it is in the SOA record of its request,
+// which has to be there (RFC 1995 section 3).
+func version(packet []byte, z *zone.Zone) (serial uint32, ok bool) {
 	m := new(dns.Msg)
-	if m.Unpack(t.req.Packet) != nil || len(m.Ns) == 0 {
-		return false
+	if m.Unpack(packet) != nil || len(m.Ns) == 0 {
+		return 0, false
 	}
-	theirs, ok := m.Ns[0].(*dns.SOA)
-	return ok && int32(theirs.Serial-soa.(*dns.SOA).Serial) >= 0 // serial arithmetic (RFC 1982)
+	soa, ok := m.Ns[0].(*dns.SOA)
+	if !ok {
+		return 0, false
+	}
+	owner, err := zone.ParseName(soa.Hdr.Name)
+	return soa.Serial, err == nil && owner == z.Origin()
+}
+
+// tellsVersion tells whether the request for an incremental transfer says what the asker has.
+func tellsVersion(packet []byte, z *zone.Zone) bool {
+	_, ok := version(packet, z)
+	return ok
 }
 
 // serviceTypes are the types of record that services give.

@@ -129,7 +129,8 @@ func TestTransferTellsItsOptions(t *testing.T) {
 	for _, rrtype := range []uint16{mdns.TypeAXFR, mdns.TypeIXFR} {
 		for _, edns := range []bool{true, false} {
 			m := new(mdns.Msg)
-			m.SetQuestion("ok.test.", rrtype)
+			m.SetIxfr("ok.test.", 6, "ns1.ok.test.", "hostmaster.ok.test.")
+			m.Question[0].Qtype = rrtype
 			if edns {
 				m.SetEdns0(1232, true)
 				m.IsEdns0().Option = []mdns.EDNS0{&mdns.EDNS0_NSID{Code: mdns.EDNS0NSID}, &mdns.EDNS0_EXPIRE{Code: mdns.EDNS0EXPIRE, Empty: true}, &mdns.EDNS0_COOKIE{Code: mdns.EDNS0COOKIE, Cookie: "2464c4abcf10c957"}}
@@ -273,6 +274,40 @@ func TestIncrementalTransfer(t *testing.T) {
 		})
 		if err != nil || len(records) < least || least == 1 && len(records) > 1 {
 			t.Errorf("from serial %d: %d records, %v", serial, len(records), err)
+		}
+	}
+}
+
+// An asker that does not say which version it has asks for nothing that there is (RFC 1995 section 3).
+func TestIncrementalTransferFromNowhere(t *testing.T) {
+	s := snapshotOf(t, strings.Replace(text, ", keys: [xfr]", "", 1))
+	for name, change := range map[string]func(*mdns.Msg){
+		"no SOA record":   func(m *mdns.Msg) { m.Ns = nil },
+		"that of another": func(m *mdns.Msg) { m.Ns[0].Header().Name = "sub.ok.test." },
+		"another record": func(m *mdns.Msg) {
+			m.Ns[0] = &mdns.NULL{Hdr: *m.Ns[0].Header(), Data: "x"}
+			m.Ns[0].Header().Rrtype = mdns.TypeNULL
+		},
+		"in another section": func(m *mdns.Msg) { m.Answer, m.Ns = m.Ns, nil },
+	} {
+		m := new(mdns.Msg)
+		m.SetIxfr("ok.test.", 6, "ns1.ok.test.", "hostmaster.ok.test.")
+		m.RecursionDesired = false
+		change(m)
+		packet, err := m.Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, over := range []dns.Transport{dns.UDP, dns.TCP} {
+			if dns.NewResponder("ns1", "test").Transfer(s, dns.Request{Packet: packet, Source: netip.MustParseAddr("127.0.0.1"), Over: over, Now: noon}) != nil {
+				t.Errorf("%s over %s: it was given", name, over)
+			}
+			if got := ask(t, s, "127.0.0.1", packet, over == dns.TCP); got != "FORMERR\n" {
+				t.Errorf("%s over %s: %s", name, over, got)
+			}
+			if got := ask(t, s, "192.0.2.1", packet, over == dns.TCP); got != "REFUSED\n" {
+				t.Errorf("%s over %s, by who may not have it: %s", name, over, got)
+			}
 		}
 	}
 }
