@@ -7,16 +7,32 @@ import (
 	"time"
 )
 
+// Expired is stale routes that left since their time ran out: from then on answers no longer go by them.
+type Expired struct {
+	Partner string
+	Peer    netip.Addr
+	Routes  int           // that were believed
+	Stale   time.Duration // within which no session confirmed them
+}
+
 // Tick does what is due: initial announcements that have fallen silent count, and stale routes
 // whose time has run out leave. It gives the time of the next thing to do; zero for none.
 func (r *RIB) Tick(now time.Time) (next time.Time) {
+	next, _ = r.tick(now)
+	return next
+}
+
+// tick is Tick, and tells what left.
+func (r *RIB) tick(now time.Time) (next time.Time, expired []Expired) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, s := range r.sources {
 		if due := s.quietAt(); !due.IsZero() && !now.Before(due) {
 			r.publish(r.settled(i))
 		}
-		r.expire(i, now)
+		if n := r.expire(i, now); n > 0 {
+			expired = append(expired, Expired{s.partner, s.address, n, r.partners[s.partner].Stale})
+		}
 		dues := []time.Time{s.quietAt()}
 		for _, l := range s.losses {
 			dues = append(dues, r.leaves(s, l))
@@ -27,14 +43,15 @@ func (r *RIB) Tick(now time.Time) (next time.Time) {
 			}
 		}
 	}
-	return next
+	return next, expired
 }
 
 // leaves is when the routes leave that a session has left and none confirmed since.
 func (r *RIB) leaves(s *source, l loss) time.Time { return l.at.Add(r.partners[s.partner].Stale) }
 
-// expire drops what lost sessions of a source have left and whose time has run out.
-func (r *RIB) expire(i int, now time.Time) {
+// expire drops what lost sessions of a source have left and whose time has run out, and gives how many believed routes
+// these were.
+func (r *RIB) expire(i int, now time.Time) int {
 	s := r.sources[i]
 	var over []uint16
 	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool {
@@ -44,14 +61,17 @@ func (r *RIB) expire(i int, now time.Time) {
 		}
 		return due
 	})
-	if len(over) > 0 {
-		t := r.Latest().swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) })
-		r.publish(r.dated(t, now))
+	if len(over) == 0 {
+		return 0
 	}
+	before := r.Latest().tallies[i]
+	t := r.Latest().swept(r.states(), func(_ netip.Prefix, c *claim) bool { return int(c.peer) != i || !slices.Contains(over, c.session) })
+	r.publish(r.dated(t, now))
+	return before.Believed() - t.tallies[i].Believed()
 }
 
-// Run does what is due, when it is due, until the context ends.
-func (r *RIB) Run(ctx context.Context) error {
+// Run does what is due, when it is due, until the context ends. Of stale routes that leave it tells the function.
+func (r *RIB) Run(ctx context.Context, expired func(Expired)) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -61,7 +81,11 @@ func (r *RIB) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-r.wake:
 		}
-		if next := r.Tick(time.Now()); !next.IsZero() {
+		next, left := r.tick(time.Now())
+		for _, e := range left {
+			expired(e)
+		}
+		if !next.IsZero() {
 			timer.Reset(time.Until(next))
 		}
 	}

@@ -1,6 +1,7 @@
 package bgp
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -52,6 +53,26 @@ func TestStaleRoutesTellWhenTheyWereConfirmedLast(t *testing.T) {
 	}
 	s.apply(nil)
 	check("after a restart")
+}
+
+func TestStaleRoutesThatLeaveAreTold(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24 10.0.0.0/8")
+	s.sync(s.c, "203.0.113.0/24")
+	s.rib.Lost(s.now)
+	s.sync(s.c, "203.0.113.0/24")
+	for _, c := range []struct {
+		age  time.Duration
+		want []Expired
+	}{
+		{15*time.Minute - time.Second, nil},
+		{15 * time.Minute, []Expired{{"sibtel", s.a.Address, 2, 15 * time.Minute}}}, // the bogus one steered nobody
+		{16 * time.Minute, nil},
+	} {
+		if _, got := s.rib.tick(noon.Add(c.age)); !slices.Equal(got, c.want) {
+			t.Errorf("at +%v: %v, want %v", c.age, got, c.want)
+		}
+	}
 }
 
 func TestAnotherTimeForStaleRoutesHoldsAtOnce(t *testing.T) {

@@ -231,7 +231,7 @@ func (d *daemon) Run(ctx context.Context) error {
 // parts are what runs beside each other until the daemon ends.
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
-		d.runner.Run, d.peering.rib.Run, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
+		d.runner.Run, d.peering.age, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
 		d.publisher.Run, d.signer.Run, publish.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
 	}
 }

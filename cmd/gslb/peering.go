@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os/exec"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 	"gslb/bgp"
 	"gslb/bgp/rpki"
 	"gslb/bgp/wire"
+	"gslb/cmd/gslb/sheet"
 	"gslb/dns/steer"
 )
 
@@ -73,6 +75,16 @@ func (p *peering) routes(peer bgp.Peer, changes []wire.Change) {
 	p.log.Error("too many prefixes: session closed, the last set stays, stale", "partner", peer.Partner, "peer", peer.Address, "until", time.Now().Add(pause))
 	p.note(peer, "announced too many prefixes: the last set stays, stale")
 	p.sessions.Suspend(peer.Address, pause)
+}
+
+// age has stale routes leave when their time has run out, until ctx ends. That moves clients as the loss of the session
+// did not, often at night and long after it.
+func (p *peering) age(ctx context.Context) error {
+	return p.rib.Run(ctx, func(e bgp.Expired) {
+		p.log.Warn("stale prefixes left", "partner", e.Partner, "peer", e.Peer, "prefixes", e.Routes, "stale", e.Stale)
+		what := fmt.Sprintf("%s left: stale for longer than %s", sheet.Prefixes(e.Routes), steer.Ago(e.Stale))
+		p.note(bgp.Peer{Partner: e.Partner, Address: e.Peer}, what)
+	})
 }
 
 // restore takes in what an earlier process had learned.

@@ -79,6 +79,13 @@ func TestPrefixesOfALostSessionAreStaleUntilTheirTimeIsOut(t *testing.T) {
 	if after := time.Since(lost); after < 2900*time.Millisecond || after > 6*time.Second {
 		t.Errorf("the prefix left after %v, want 3s", after)
 	}
+	s.logs(0, "stale prefixes left")
+	rig.Until(t, rig.Soon, "told", func() string {
+		if events := s.gslb("events"); !strings.Contains(events, " 1 prefix left: stale for longer than 3s") {
+			return events
+		}
+		return "told"
+	})
 }
 
 func TestShutdownByThePartnerCountsAtOnce(t *testing.T) {
