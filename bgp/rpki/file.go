@@ -104,6 +104,9 @@ func Read(from io.Reader) ([]VRP, error) {
 	if !found {
 		return nil, errors.New(`there is no list "roas"`)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("something follows the end of the list") // of two writers, or of a longer file before
+	}
 	return vrps, nil
 }
 

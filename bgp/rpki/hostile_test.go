@@ -74,6 +74,9 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		"deep beside":            {`{"metadata": ` + strings.Repeat("[", 1<<20), "more than 100 lists and objects within each other"},
 		"deep":                   {`{"roas": [{"asn": ` + strings.Repeat("[", 1<<19), "exceeded max depth"},
 		"a long list beside":     {`{"aspas": [` + strings.Repeat(`{"customer": 1}, `, 1<<18) + `1], "roas": []}`, ""},
+		"the end of another":     {`{"roas": []}, {"asn": 1, "prefix": "192.0.2.0/24"}]}`, "something follows the end"},
+		"another behind it":      {`{"roas": []} {"roas": []}`, "something follows the end"},
+		"blanks behind it":       {"{\"roas\": []}\r\n\t \n", ""},
 		"a word without its end": {`{"roas": [{"asn": "1`, "unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
