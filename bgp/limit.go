@@ -1,7 +1,28 @@
 package bgp
 
+import "time"
+
 // limit is how many routes a source may announce.
 func (r *RIB) limit(i int) int { return r.partners[r.sources[i].partner].Accept.MaxPrefixes }
+
+// Within tells whether a peer has announced no more than its partner may, as a new configuration says it. Without that
+// what was there before stays, stale, and the caller ends the session.
+func (r *RIB) Within(p Peer, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, s := r.of(p)
+	return s == nil || !s.up || !r.closed(r.Latest(), i, now)
+}
+
+// closed tells whether a source has announced more than it may, which loses its session.
+func (r *RIB) closed(t *Table, i int, now time.Time) bool {
+	if !r.over(t, i) {
+		return false
+	}
+	r.lose(r.sources[i], now)
+	r.restate()
+	return true
+}
 
 // over tells whether a source has announced more than it may, by a table and what is held back.
 func (r *RIB) over(t *Table, i int) bool {

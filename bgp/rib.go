@@ -259,9 +259,7 @@ func (r *RIB) Routes(p Peer, changes []wire.Change, now time.Time) (ok bool) {
 		edits = r.hold(i, edits, now)
 	}
 	t := r.Latest().edited(edits, r.states())
-	if r.over(t, i) {
-		r.lose(s, now)
-		r.restate()
+	if r.closed(t, i, now) {
 		return false
 	}
 	if s.syncing && len(s.pending) > r.limit(i) { // so much of few routes: it is done with its first announcement

@@ -472,6 +472,19 @@ func TestTooManyPrefixesEndTheSessionAndKeepTheLastSet(t *testing.T) {
 			t.Error("the third of two was taken")
 		}
 	})
+	t.Run("by a lower bound", func(t *testing.T) {
+		s := newStory(t, nil)
+		s.sync(s.a, "203.0.112.0/24 203.0.113.0/24 10.0.0.0/8")
+		s.sync(s.b, "203.0.113.0/24")
+		s.apply(few)
+		if s.rib.Within(s.a, s.now) || !s.rib.Within(s.a, s.now) {
+			t.Error("three of two stay, or are told twice")
+		}
+		if !s.rib.Within(s.b, s.now) || !s.rib.Within(s.c, s.now) {
+			t.Error("one or none of two is too many")
+		}
+		s.want("203.0.112.0/24=9? 203.0.113.0/24=9?,10")
+	})
 	t.Run("later, refused ones counted", func(t *testing.T) {
 		s := newStory(t, few)
 		s.sync(s.a, "203.0.112.0/24 10.0.0.0/8")

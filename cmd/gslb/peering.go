@@ -65,12 +65,15 @@ func (p *peering) note(peer bgp.Peer, what string) {
 	p.record(sessionEvent, peer.Partner+" "+peer.Address.String()+" "+what)
 }
 
-// routes takes in routes, and leaves a peer that announces too many alone until what it had
-// announced before is no longer used.
+// routes takes in routes.
 func (p *peering) routes(peer bgp.Peer, changes []wire.Change) {
-	if p.rib.Routes(peer, changes, time.Now()) {
-		return
+	if !p.rib.Routes(peer, changes, time.Now()) {
+		p.suspend(peer)
 	}
+}
+
+// suspend leaves a peer that announces too many prefixes alone until what it had announced before is no longer used.
+func (p *peering) suspend(peer bgp.Peer) {
 	pause := p.rib.Stale(peer.Partner)
 	p.log.Error("too many prefixes: session closed, the last set stays, stale", "partner", peer.Partner, "peer", peer.Address, "until", time.Now().Add(pause))
 	p.note(peer, "announced too many prefixes: the last set stays, stale")
@@ -98,6 +101,11 @@ func (p *peering) restore(saved map[string][]byte) {
 func (p *peering) use(policy *steer.Policy, now time.Time) {
 	p.rib.Apply(policy.Partners(), policy.Peers(), now)
 	p.sessions.Apply(policy.Local(), policy.Peers())
+	for _, peer := range policy.Peers() {
+		if !p.rib.Within(peer, now) {
+			p.suspend(peer)
+		}
+	}
 	p.vrps.Apply(policy.RPKI())
 }
 

@@ -172,4 +172,10 @@ func TestPeerThatAnnouncedTooManyPrefixesIsLeftAloneUntilItsReset(t *testing.T) 
 	s.sends("60.1.3.1", "nsk")
 	s.sends("60.1.2.1", "msk")
 	s.confirms("60.1.1.1")
+
+	s.rewrite("max_prefixes: 2", "max_prefixes: 1") // counts for what is there
+	if got := h.verdict(); got != "6/1" {
+		t.Errorf("after the bound was lowered: got %s, want NOTIFICATION 6/1", got)
+	}
+	s.says("60.1.1.1", "placed=partners", " stale=")
 }
