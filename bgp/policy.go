@@ -79,7 +79,29 @@ func (p *Partner) prefer(path Path) (preference uint32, refused Refusal) {
 			preference, set = c.Prefer, true
 		}
 	}
+	if path.leaving(p.Communities) {
+		preference = 0
+	}
 	return preference, Believed
+}
+
+// Communities that every router knows: GRACEFUL_SHUTDOWN of a link that is about to be taken down (RFC 8326), for which
+// a local preference of 0 is recommended, and LLGR_STALE of a route whose own session is long gone (RFC 9494), which
+// is to be preferred the least.
+const (
+	gracefulShutdown = "65535:0"
+	longLivedStale   = "65535:6"
+)
+
+// leaving tells whether the announcement says that it is better not relied on, by a community that the configuration does
+// not give a meaning of its own.
+func (p Path) leaving(own []Community) bool {
+	if !strings.Contains(p.Communities, "65535:") {
+		return false // as nearly all
+	}
+	return slices.ContainsFunc([]string{gracefulShutdown, longLivedStale}, func(known string) bool {
+		return p.carries(known) && !slices.ContainsFunc(own, func(c Community) bool { return c.Value == known })
+	})
 }
 
 // carries tells whether the announcement has a community, in the form of [Community].

@@ -13,7 +13,7 @@ func TestCommunitiesSetThePreferenceAndWhatIsIgnored(t *testing.T) {
 	t.Parallel()
 	s, b := beside(t)
 	rival := newRouteServer(t, vacant(t, s.net.host(10)))
-	rival.configure(routes("four", "203.0.112.0/24", "203.0.113.0/24", "203.0.114.0/24", "203.0.115.0/24", "203.0.116.0/24"), rival.session("gslb", s.bgp, ""))
+	rival.configure(routes("four", "203.0.112.0/24", "203.0.113.0/24", "203.0.114.0/24", "203.0.115.0/24", "203.0.116.0/24", "203.0.120.0/24"), rival.session("gslb", s.bgp, ""))
 	rival.begin()
 	b.configure(routes("four",
 		"203.0.112.0/24 { bgp_community.add((64501,150)); }",
@@ -23,7 +23,8 @@ func TestCommunitiesSetThePreferenceAndWhatIsIgnored(t *testing.T) {
 		"203.0.116.0/24 { bgp_large_community.add((64501,6,6)); }",
 		"203.0.117.0/24 { bgp_community.add((64501,666)); }",
 		"203.0.118.0/24 { bgp_large_community.add((64501,6,6)); }",
-		"203.0.119.0/24 { bgp_community.add((64501,7)); }"), b.session("gslb", s.bgp, ""))
+		"203.0.119.0/24 { bgp_community.add((64501,7)); }",
+		"203.0.120.0/24 { bgp_community.add((65535,0)); }"), b.session("gslb", s.bgp, ""))
 	b.begin()
 	meanings := `    communities: {"64501:150": prefer 150, "64501:50": prefer 50, "64501:1:150": prefer 150, "64501:666": ignore, "64501:6:6": ignore}`
 	s.configure(birdPartner(b, ", local: OURS", meanings) +
@@ -32,7 +33,7 @@ func TestCommunitiesSetThePreferenceAndWhatIsIgnored(t *testing.T) {
 	s.sends("203.0.113.1", "spb")
 	s.sends("203.0.119.1", "nsk")
 	for client, site := range map[string]string{
-		"203.0.112.1": "nsk", "203.0.114.1": "nsk", "203.0.115.1": "spb", "203.0.116.1": "spb", "203.0.117.1": "msk", "203.0.118.1": "msk",
+		"203.0.112.1": "nsk", "203.0.114.1": "nsk", "203.0.115.1": "spb", "203.0.116.1": "spb", "203.0.117.1": "msk", "203.0.118.1": "msk", "203.0.120.1": "spb",
 	} {
 		s.keeps(client, site)
 	}
