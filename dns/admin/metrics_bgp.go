@@ -23,7 +23,7 @@ func (d definer) bgp() bgpFamilies {
 		withdrawn: d.counter("bgp_malformed_prefixes_total", "Prefixes lost to malformed attributes.", peer...),
 		unknown:   d.counter("bgp_unknown_connections_total", "Connections that were closed because their source is no peer.", "address"),
 		vrps:      d.gauge("rpki_vrps", "Validated ROA payloads of a source.", "source"),
-		limit:     d.gauge("bgp_max_prefixes", "Prefixes that a partner may announce before its sessions are closed.", "partner"),
+		limit:     d.gauge("bgp_max_prefixes", "Prefixes, refused ones too, that one session of a partner may announce before it is closed.", "partner"),
 	}
 }
 
