@@ -6,7 +6,7 @@ import (
 
 // bgpFamilies are of partners.
 type bgpFamilies struct {
-	up, changed, flaps, prefixes, refused, stale, malformed, withdrawn, unknown, vrps, limit Metric
+	up, changed, flaps, prefixes, refused, stale, malformed, withdrawn, unknown, vrps, updated, limit Metric
 }
 
 func (d definer) bgp() bgpFamilies {
@@ -23,6 +23,7 @@ func (d definer) bgp() bgpFamilies {
 		withdrawn: d.counter("bgp_malformed_prefixes_total", "Prefixes lost to malformed attributes.", peer...),
 		unknown:   d.counter("bgp_unknown_connections_total", "Connections that were closed because their source is no peer.", "address"),
 		vrps:      d.gauge("rpki_vrps", "Validated ROA payloads of a source.", "source"),
+		updated:   d.gauge("rpki_updated_time_seconds", "When a source of VRPs was read or asked last, in seconds since 1970: a file is read when it changes.", "source"),
 		limit:     d.gauge("bgp_max_prefixes", "Prefixes, refused ones too, that one session of a partner may announce before it is closed.", "partner"),
 	}
 }
@@ -58,5 +59,8 @@ func (c *collector) peers(s scrape, f bgpFamilies) {
 	}
 	for _, v := range c.RPKI() {
 		s.tell(f.vrps, float64(v.VRPs), v.From)
+		if !v.Updated.IsZero() {
+			s.tell(f.updated, seconds(v.Updated), v.From)
+		}
 	}
 }
