@@ -184,6 +184,20 @@ func TestLostSessionLeavesStaleRoutes(t *testing.T) {
 	s.want("")
 }
 
+// Two peers whose sessions are each the first one: the end of what one has left is not that of the other's.
+func TestWhatIsLeftOfOnePeerEndsAlone(t *testing.T) {
+	s := newStory(t, nil)
+	s.sync(s.a, "203.0.113.0/24")
+	s.sync(s.c, "198.51.100.0/24")
+	s.rib.Down(s.a, Cause{Text: "hold timer expired"}, s.now)
+	s.after(time.Minute)
+	s.rib.Down(s.c, Cause{Text: "hold timer expired"}, s.now)
+	s.after(14 * time.Minute)
+	s.want("198.51.100.0/24=11?")
+	s.after(time.Minute)
+	s.want("")
+}
+
 func TestLossChangesTheOrderOfRoutesThatHaveOthers(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")

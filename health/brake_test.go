@@ -81,6 +81,16 @@ func reference(targets []Target, i int) []Target {
 	return targets
 }
 
+// An endpoint that was well before, and has not been asked since, answers for nobody.
+func TestWhoHasNotBeenAskedSinceDoesNotKeepTheBrakeOff(t *testing.T) {
+	targets := fleet(7, 3)
+	b, now := armed(100, targets)
+	goOn(b, targets[:6], now, 20, nobodyWell)
+	if n := withdrawn(b); n != 0 {
+		t.Errorf("%d are withdrawn, for the word of one from before", n)
+	}
+}
+
 func TestBrakeTellsWhatItHolds(t *testing.T) {
 	targets := fleet(6, 3)
 	b, now := armed(100, targets)

@@ -182,6 +182,24 @@ func TestDrainRunsOutWithoutAReload(t *testing.T) {
 	})
 }
 
+// The end of a drain is waited for also when the drain came while the publisher waited for nothing.
+func TestDrainOfALaterPolicyRunsOutToo(t *testing.T) {
+	run(t, shop, func(t *testing.T, w *world) {
+		time.Sleep(time.Hour)
+		until := time.Now().Add(time.Hour)
+		drained := compile(t, strings.Replace(shop, "drains: []", "drains: [{target: c, until: "+until.Format(time.RFC3339)+"}]", 1))
+		w.Use(drained, 2, time.Now, func() {})
+		if w.gives("192.0.2.3") {
+			t.Error("it is given while it is drained")
+		}
+		time.Sleep(time.Until(until) + time.Millisecond)
+		synctest.Wait()
+		if !w.gives("192.0.2.3") {
+			t.Error("it is not given after the end")
+		}
+	})
+}
+
 func TestPolicyChangesAreTold(t *testing.T) {
 	run(t, shop, func(t *testing.T, w *world) {
 		other := compile(t, strings.Replace(shop, "203.0.113.0/24, ", "", 1))
@@ -235,6 +253,10 @@ func TestVerdictsDoNotWaitForTheWorldToBeCut(t *testing.T) {
 	}
 	if w.gives("192.0.2.2") {
 		t.Error("the verdict is lost")
+	}
+	w.Survey(time.Now)
+	if w.Latest() != s {
+		t.Error("a map that is in force was put in force again")
 	}
 }
 

@@ -213,6 +213,14 @@ func TestTTLFollowsTheWindows(t *testing.T) {
 	}
 }
 
+func TestTTLEndsWhenAnEqualMayComeBack(t *testing.T) {
+	w := newWorld(t, strings.Replace(cdn, "    ttl: 300\n", "    ttl: 300\n    ttl_min: 10\n", 1))
+	w.check("192.0.2.2", "----------"+strings.Repeat("+", 16))
+	if d, got := w.ask("portal", "8.8.8.8", steer.IPv4, 1); d.TTL != 40 {
+		t.Errorf("got ttl %d with %s, want 40: the third may be back after four successes", d.TTL, got)
+	}
+}
+
 func TestDecideAllocatesNothing(t *testing.T) {
 	w := newWorld(t, cdn)
 	s := w.snapshot()

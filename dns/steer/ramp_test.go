@@ -135,9 +135,17 @@ func TestSharesKnowWhoHasJoined(t *testing.T) {
 		if given(s, client, 5*time.Minute, 40) {
 			want = 3
 		}
-		if got := outlook.Of(client).Shares; len(got) != want {
-			t.Errorf("%s: shares %v, want %d", client, got, want)
+		got := outlook.Of(client)
+		if len(got.Shares) != want {
+			t.Errorf("%s: shares %v, want %d", client, got.Shares, want)
 		}
+		if got.Block.Bits() != 24 {
+			t.Errorf("%s: all of %s can expect that, want a /24: the networks join one after the other", client, got.Block)
+		}
+	}
+	w.now = noon.Add(10 * time.Minute)
+	if got := w.after(s).Outlook(0, steer.IPv4).Of(mustAddr("100.0.0.1")).Block; got.Bits() != 0 {
+		t.Errorf("all of %s can expect the same when the ramp is over, want everybody", got)
 	}
 }
 
@@ -192,6 +200,21 @@ func TestClockThatIsSetBackBeginsARampAnew(t *testing.T) {
 	s.next()
 	if until := s.latest.Overview(noon)[0].Places[0].Ramp.Until; until.After(noon.Add(10 * time.Minute)) {
 		t.Errorf("it ramps until %s, and it is %s", until, noon)
+	}
+}
+
+// A ramp that begins anew since the clock was set back waits for nobody, if nobody else serves.
+func TestClockThatIsSetBackHasNobodyWaitForTheOnlyPlace(t *testing.T) {
+	text := strings.Replace(shop("weighted", "1", 100, 100), "a: {}", "a: {ramp: 10m}", 1)
+	s := &server{world: newWorld(t, text+"drains: [{target: a}, {target: b}]\n")}
+	s.next()
+	s.policy = compile(t, text+"drains: [{target: b}]\n")
+	for _, now := range []time.Time{noon.Add(time.Hour), noon.Add(30 * time.Minute)} {
+		s.now = now
+		s.next()
+		if ramp := s.latest.View(0, now).Places[0].Ramp; ramp != nil {
+			t.Errorf("at %s it ramps until %s", now, ramp.Until)
+		}
 	}
 }
 
