@@ -60,7 +60,7 @@ func (o *options) whereabouts(c *cobra.Command) string {
 	if slices.Contains(withoutConfig[:], c.Name()) || len(c.Flags().Args()) > 0 && c.Name() == "check" {
 		return ""
 	}
-	file, err := os.Open(o.file)
+	file, err := os.OpenFile(o.file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe is not waited for
 	if err == nil {
 		_ = file.Close() // of what was only looked for
 	}
