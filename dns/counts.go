@@ -18,12 +18,15 @@ import (
 // somebody asks. Services are counted by their index in the policy, and under their names once the policy
 // is gone.
 type Counts struct {
-	mu      sync.Mutex
-	tallies []*tally
+	mu        sync.Mutex // a worker may wait for it: held for moments, however large the configuration is
+	tallies   []*tally
+	registers []*register // of the newest configurations, the newest last
+	over      []*given    // of policies that are gone, and not in past yet
+	transfers map[TransferOf]uint64
+
+	sums    sync.Mutex           // held while sums are made; never wanted by who has mu
 	past    ledger               // of policies that are gone
 	settled map[ledgerKey]uint64 // of answers that gave what was drained: those of drains that are over
-
-	transfers map[TransferOf]uint64
 }
 
 func newCounts() *Counts {
@@ -32,7 +35,7 @@ func newCounts() *Counts {
 
 // tally makes the counters of one worker.
 func (c *Counts) tally() *tally {
-	t := &tally{counts: c}
+	t := &tally{counts: c, given: &given{register: &register{}}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tallies = append(c.tallies, t)
@@ -49,7 +52,7 @@ type tally struct {
 	meter
 
 	// What places were given is counted by their index, for one configuration. It is replaced under Counts.mu.
-	given  given
+	given  *given
 	sketch sketch
 }
 
@@ -86,13 +89,14 @@ func (t *tally) answered(l *lookup, f fate) {
 	}
 }
 
-// turn puts what was counted for one configuration aside, and begins with another.
+// turn puts what was counted for one configuration aside, and begins with another. It is called between a question and
+// its answer.
 func (t *tally) turn(s *steer.Snapshot) {
-	next := newGiven(s)
+	next := newGiven(t.counts.register(s.Policy(), s.Config()))
 	t.counts.mu.Lock()
 	defer t.counts.mu.Unlock()
-	t.given.addTo(t.counts.past)
-	t.sketch.begin(alike(t.given.services, next.services))
+	t.counts.over = append(t.counts.over, t.given)
+	t.sketch.begin(t.given.shape == next.shape)
 	t.given = next
 }
 
@@ -246,8 +250,8 @@ func (c *Counts) Expiry(service, place string) time.Time {
 func (c *Counts) Drained(service, place string) uint64 {
 	key := ledgerKey{service, place}
 	n := c.ledger().given[key].drained
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.sums.Lock()
+	defer c.sums.Unlock()
 	return n - min(n, c.settled[key])
 }
 
@@ -255,8 +259,8 @@ func (c *Counts) Drained(service, place string) uint64 {
 // called when drains began or ended.
 func (c *Counts) Settle(s *steer.Snapshot) {
 	sum := c.ledger().given
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.sums.Lock()
+	defer c.sums.Unlock()
 	for i, svc := range s.Policy().Services() {
 		drained := s.Drained(i)
 		for m, place := range svc.Places() {
@@ -268,17 +272,6 @@ func (c *Counts) Settle(s *steer.Snapshot) {
 			}
 		}
 	}
-}
-
-// ledger is the sum of all workers.
-func (c *Counts) ledger() ledger {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	sum := c.past.clone()
-	for _, t := range c.tallies {
-		t.given.addTo(sum)
-	}
-	return sum
 }
 
 // RcodeWord is the word for an RCODE.

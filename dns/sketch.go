@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"iter"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -90,22 +91,20 @@ type seen struct{ had, other int64 }
 
 // Moved looks who had been given a place, and whether that was given another one since a moment.
 func (c *Counts) Moved(place string, since time.Time) (m Moved) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	type client struct {
 		network uint64
 		service string
 	}
 	all := map[client]seen{}
-	for _, t := range c.tallies {
-		for i := range t.sketch.entries {
-			e := &t.sketch.entries[i]
+	for entries, services := range c.sketches() {
+		for i := range entries {
+			e := &entries[i]
 			network, at := e.network.Load(), e.at.Load()
 			service := int(at >> 32)
-			if at == 0 || service >= len(t.given.services) {
+			if at == 0 || service >= len(services) {
 				continue
 			}
-			svc := &t.given.services[service]
+			svc := &services[service]
 			member := slices.Index(svc.places, place)
 			if member < 0 || member >= sketchMost {
 				continue
@@ -126,6 +125,24 @@ func (c *Counts) Moved(place string, since time.Time) (m Moved) {
 	return m
 }
 
+// sketches gives what every worker remembers, with the services that it is of.
+func (c *Counts) sketches() iter.Seq2[[]sketchEntry, []servicePlaces] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var entries [][]sketchEntry
+	var services [][]servicePlaces
+	for _, t := range c.tallies {
+		entries, services = append(entries, t.sketch.entries), append(services, t.given.services)
+	}
+	return func(yield func([]sketchEntry, []servicePlaces) bool) {
+		for i := range entries {
+			if !yield(entries[i], services[i]) {
+				return
+			}
+		}
+	}
+}
+
 // with adds what one entry tells.
 func (s seen) with(e *sketchEntry, place uint64, at int64) seen {
 	if e.last.Load()&place != 0 {
@@ -137,9 +154,4 @@ func (s seen) with(e *sketchEntry, place uint64, at int64) seen {
 		s.had = max(s.had, int64(e.left.Load()))
 	}
 	return s
-}
-
-// alike tells whether two countings have the same services and places, in the same order.
-func alike(a, b []servicePlaces) bool {
-	return slices.EqualFunc(a, b, func(x, y servicePlaces) bool { return x.name == y.name && slices.Equal(x.places, y.places) })
 }

@@ -187,6 +187,7 @@ func (d *daemon) begin(cfg *config.Config, policy *steer.Policy, signed *sign.Si
 func (d *daemon) use(cfg *config.Config, policy *steer.Policy, signed *sign.Signed, number uint64) {
 	d.tracing.Apply(cfg.Server)
 	d.keeper.follow(number, cfg.Hash(), saveInterval(cfg), cfg.Server.Journal)
+	d.responder.Counts.Expect(policy, number)
 	d.publisher.Use(policy, number, time.Now, func() {
 		d.board.Arm(policy.Brake(), time.Now())
 		targets := policy.Targets()
