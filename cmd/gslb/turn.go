@@ -25,18 +25,12 @@ const (
 	noticed              // a file changed
 )
 
-// frugal is how much garbage, in percent of what is alive, may come up while a configuration is read beside the one in
-// force: the process then holds both and a third of both at most, and not twice both.
-const frugal = 33
-
 // reload reads the configuration again and puts it in force when it has no problems; else nothing
 // changes. Only the goroutine of Run calls it.
 func (d *daemon) reload(why cause) admin.Reload {
 	d.herald.reloading()
 	defer d.reloaded()
-	usual := debug.SetGCPercent(frugal)
 	outcome := d.reread(why)
-	debug.SetGCPercent(usual)
 	if outcome.Outcome == admin.Applied && held() > littleMemory {
 		debug.FreeOSMemory() // what was in force is garbage, and what was only needed on the way
 	}
