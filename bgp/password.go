@@ -4,27 +4,19 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+
+	"gslb/config/regular"
 )
 
 // maxPassword is the longest key that Linux takes for TCP MD5, in bytes.
 const maxPassword = 80
 
+// largestPassword is the most bytes of a file with a password in its first line.
+const largestPassword = 64 << 10
+
 // readPassword gives the first line of the file. Its errors never hold any of the content.
 func readPassword(file string) (string, error) {
-	switch kind, err := os.Stat(file); {
-	case err != nil:
-		return "", fmt.Errorf("password file: %w", err)
-	case !kind.Mode().IsRegular():
-		return "", errors.New("password file " + file + ": it is not a regular file") // and might never end
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return "", fmt.Errorf("password file: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 4096))
+	text, err := regular.Read(file, largestPassword)
 	if err != nil {
 		return "", fmt.Errorf("password file: %w", err)
 	}

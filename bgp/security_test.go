@@ -99,7 +99,7 @@ func TestMissingPasswordIsAStateAndEndsWithTheFile(t *testing.T) {
 	st.Apply(ourself, []Peer{p})
 	st.eventually("the missing file is the cause", func() bool {
 		v := st.view()
-		return v.State == Idle && strings.Contains(v.Cause, "password file: stat "+p.PasswordFile)
+		return v.State == Idle && strings.Contains(v.Cause, "password file: open "+p.PasswordFile)
 	})
 	if err := os.WriteFile(p.PasswordFile, []byte("swordfish"), 0o600); err != nil {
 		t.Fatal(err)

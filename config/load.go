@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"gslb/config/regular"
 )
 
 // Source is the text of one config file.
@@ -76,7 +78,7 @@ func readText(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !about.Mode().IsRegular() && !about.IsDir() && !strings.HasPrefix(file, "/dev/") {
-		return nil, errNotRegular
+		return nil, regular.ErrOther
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -85,8 +87,6 @@ func readText(file string) ([]byte, error) {
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, maxText+1))
 }
-
-var errNotRegular = errors.New("it is not a regular file")
 
 // cause is an error of the file system without the path, which the message names already.
 func cause(err error) string {
@@ -171,22 +171,15 @@ func readNamedFile(file string) (string, error) { return readFile(file, maxNamed
 
 // readFile reads a regular file of at most so many bytes.
 func readFile(file string, most int64) (string, error) {
-	about, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return "", err
-	case !about.Mode().IsRegular():
-		return "", errNotRegular
-	case about.Size() > most:
-		return "", fmt.Errorf("it is larger than %d KiB", most>>10)
-	}
-	f, err := os.Open(file)
+	f, err := regular.Open(file, most)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	var text strings.Builder // gives its bytes without a copy
-	text.Grow(int(about.Size()))
+	if about, err := f.Stat(); err == nil {
+		text.Grow(int(about.Size()))
+	}
 	if _, err := io.Copy(&text, io.LimitReader(f, most+1)); err != nil {
 		return "", err
 	}

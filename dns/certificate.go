@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"gslb/config/regular"
 )
 
 // Certificate is what the server shows to clients inside TLS. Its files are read again when they change, as they do when
@@ -29,7 +31,7 @@ const certificatePace = time.Second
 func LoadCertificate(cert, key string, log *slog.Logger) (*Certificate, error) {
 	c := &Certificate{cert: cert, key: key, log: log, looked: time.Now()}
 	c.stamps = c.stampsNow()
-	pair, err := tls.LoadX509KeyPair(cert, key)
+	pair, err := regular.KeyPair(cert, key)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func (c *Certificate) current(now time.Time) *tls.Certificate {
 	if sameFile(stamps[0], c.stamps[0]) && sameFile(stamps[1], c.stamps[1]) {
 		return c.pair
 	}
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	pair, err := regular.KeyPair(c.cert, c.key)
 	if err != nil {
 		if c.cause != err.Error() {
 			c.cause = err.Error()

@@ -6,7 +6,8 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"os"
+
+	"gslb/config/regular"
 )
 
 //go:generate go run ./builtin/generate -folder builtin
@@ -96,23 +97,17 @@ func openBuiltin() (*database, error) {
 	return newDatabase("builtin", content)
 }
 
-// openFile reads a file whole. Only a regular file is opened, since to open a pipe could wait for ever.
+// openFile reads a file whole.
 func openFile(file string) (*database, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", file)
-	}
-	if info.Size() > largest {
-		return nil, fmt.Errorf("%s: larger than %d bytes", file, largest)
-	}
-	f, err := os.Open(file)
+	f, err := regular.Open(file, largest)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	content := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
 	if _, err := content.ReadFrom(io.LimitReader(f, largest)); err != nil { // it may have grown
 		return nil, err

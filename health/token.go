@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+
+	"gslb/config/regular"
 )
 
 // Token is what a report of a push check has to show.
@@ -34,23 +34,15 @@ func (t Token) Fits(text string) error {
 // ErrToken says that a token is not that of the check.
 var ErrToken = errors.New("the token is not that of a push check of this name")
 
+// largestToken is the most bytes of a file with a token in its first line.
+const largestToken = 64 << 10
+
 // sum is the hash of the token.
 func (t Token) sum() ([]byte, error) {
 	if t.File == "" {
 		return hex.DecodeString(t.Hash)
 	}
-	switch kind, err := os.Stat(t.File); {
-	case err != nil:
-		return nil, fmt.Errorf("token file: %w", err)
-	case !kind.Mode().IsRegular():
-		return nil, errors.New("token file " + t.File + ": it is not a regular file") // and might never end
-	}
-	file, err := os.Open(t.File)
-	if err != nil {
-		return nil, fmt.Errorf("token file: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, 4096))
+	text, err := regular.Read(t.File, largestToken)
 	if err != nil {
 		return nil, fmt.Errorf("token file: %w", err)
 	}

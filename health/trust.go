@@ -12,6 +12,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"gslb/config/regular"
 )
 
 // Trust says whose certificate a probe accepts inside TLS, and how it shows itself. The zero value
@@ -177,7 +179,7 @@ func (n fileNames) like() (all [3]likeness) {
 // read gives what the files hold, or the key of the config that names one that holds nothing of use.
 func (n fileNames) read() (c credentials, key string, err error) {
 	if n[0] != "" {
-		text, err := os.ReadFile(n[0])
+		text, err := regular.PEM(n[0])
 		if err != nil {
 			return c, "ca_file", err
 		}
@@ -187,7 +189,7 @@ func (n fileNames) read() (c credentials, key string, err error) {
 		}
 	}
 	if n[1] != "" {
-		pair, err := tls.LoadX509KeyPair(n[1], n[2])
+		pair, err := regular.KeyPair(n[1], n[2])
 		if err != nil {
 			return c, "cert_file", err
 		}

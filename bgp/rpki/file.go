@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
+
+	"gslb/config/regular"
 )
 
 // Bounds of what is taken from a file or a cache. The whole of the Internet has some 800,000 VRPs, of which a file takes 80 MB.
@@ -24,19 +25,8 @@ var errTooMany = fmt.Errorf("more than %d VRPs", maxVRPs)
 
 // ReadFile reads the VRPs of a JSON file in the form that validators write (rpki-client, Routinator, FORT,
 // OctoRPKI): {"roas": [{"asn": "AS64501" or 64501, "prefix": "203.0.113.0/24", "maxLength": 24}]}.
-// Only a regular file is opened, since to open a pipe could wait for ever.
 func ReadFile(name string) ([]VRP, error) {
-	found, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case !found.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a regular file", name)
-	case found.Size() > maxFile:
-		return nil, fmt.Errorf("%s: larger than %d MiB", name, maxFile>>20)
-	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb/config/regular"
 	"gslb/dns/zone"
 )
 
@@ -98,14 +99,7 @@ func readKey(path string, origin zone.Name) (*Key, error) {
 }
 
 func readBounded(path string) (string, error) {
-	about, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if !about.Mode().IsRegular() || about.Size() > maxKeyFile {
-		return "", fmt.Errorf("%s is not a key file", path)
-	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxKeyFile)
 	return string(text), err
 }
 
