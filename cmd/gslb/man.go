@@ -10,9 +10,9 @@ import (
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
-		Use:     "man FOLDER",
-		Short:   "Write manual pages of all commands into a folder",
-		Long:    `Write a manual page of every command into a folder, made from what --help prints.
+		Use:   "man FOLDER",
+		Short: "Write manual pages of all commands into a folder",
+		Long: `Write a manual page of every command into a folder, made from what --help prints.
 
 $SOURCE_DATE_EPOCH, if set, is their date.`,
 		Example: "  gslb man /usr/local/share/man/man1",
