@@ -27,6 +27,14 @@ type message struct {
 	_      [4]byte
 }
 
+// reset says how much room there is for what the kernel tells of a packet.
+func (m *message) reset() {
+	m.header.Namelen = unix.SizeofSockaddrInet6
+	if m.header.Control != nil {
+		m.header.SetControllen(controlSize)
+	}
+}
+
 // batch is the packets that are on the way through one worker, in the kernel's form: the i-th of everything
 // belongs to the i-th packet. It is allocated once, and never moves.
 type batch struct {
@@ -124,17 +132,14 @@ func (b *batch) prepare(wildcard bool) {
 		if wildcard {
 			h.Control = &b.controls[i][0]
 		}
+		b.in[i].reset()
 	}
 }
 
 // receive takes what the socket has, up to a whole batch. It gives false when it has nothing.
 func (b *batch) receive() bool {
-	for i := range batchSize {
-		h := &b.in[i].header
-		h.Namelen = unix.SizeofSockaddrInet6
-		if h.Control != nil {
-			h.SetControllen(controlSize)
-		}
+	for i := range b.count { // what the last call has written over
+		b.in[i].reset()
 	}
 	b.count, b.errno = mmsg(unix.SYS_RECVMMSG, b.inbox.socket, &b.in[0], batchSize)
 	if b.count >= batchSize/4 {
