@@ -1,9 +1,7 @@
 package dns_test
 
 import (
-	"fmt"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -25,20 +23,7 @@ func TestSignedRequestsGetWhatOthersGet(t *testing.T) {
 	}
 	responder := dns.NewResponder("ns1", "test")
 	rapid.Check(t, func(t *rapid.T) {
-		words := fmt.Sprintf("%s A", rapid.SampledFrom(names).Draw(t, "name"))
-		for _, option := range []string{"CH", "+rd", "+cd", "+do", "+nsid", "+keepalive", "+expire", "+unknown", "+tcp", "+edns=700", "+cookie=2464c4abcf10c957", "+ecs=203.0.113.0/24", "+ecs=2001:db8::/32"} {
-			key, _, _ := strings.Cut(option, "=")
-			if !strings.Contains(words, " "+key) && rapid.IntRange(0, 4).Draw(t, option) == 0 {
-				words += " " + option
-			}
-		}
-		packet, stream := question(t, words)
-		asked := new(mdns.Msg)
-		if err := asked.Unpack(packet); err != nil {
-			t.Fatal(err)
-		}
-		asked.Question[0].Qtype = rapid.SampledFrom(types).Draw(t, "type")
-		asked.Question[0].Name = otherCase(asked.Question[0].Name, rapid.Uint64().Draw(t, "case"))
+		words, asked, stream := drawn(t, names, types, "CH", "+rd", "+cd", "+do", "+nsid", "+keepalive", "+expire", "+unknown", "+tcp", "+edns=700", "+cookie=2464c4abcf10c957", "+ecs=203.0.113.0/24", "+ecs=2001:db8::/32")
 		asked.Opcode = rapid.SampledFrom([]int{0, 0, 0, 0, 2, 4, 5, 6, 15}).Draw(t, "opcode")
 		if o := asked.IsEdns0(); o != nil && rapid.IntRange(0, 9).Draw(t, "version") == 0 {
 			o.SetVersion(1)

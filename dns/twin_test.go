@@ -327,6 +327,26 @@ func (w *twin) records(node *zone.Node, rrtype uint16, owner zone.Name) []mdns.R
 	return records
 }
 
+// drawn is a question for one of the names and types, with some of the options, each in one of four questions, and no
+// two of one kind. The words say what it is, but for the type.
+func drawn(t *rapid.T, names []string, types []uint16, options ...string) (words string, asked *mdns.Msg, stream bool) {
+	words = rapid.SampledFrom(names).Draw(t, "name") + " A"
+	for _, option := range options {
+		kind, _, _ := strings.Cut(option, "=")
+		if !strings.Contains(words, " "+kind) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
+			words += " " + option
+		}
+	}
+	packet, stream := question(t, words)
+	asked = new(mdns.Msg)
+	if err := asked.Unpack(packet); err != nil {
+		t.Fatal(err)
+	}
+	asked.Question[0].Qtype = rapid.SampledFrom(types).Draw(t, "type")
+	asked.Question[0].Name = otherCase(asked.Question[0].Name, rapid.Uint64().Draw(t, "case"))
+	return words, asked, stream
+}
+
 // otherCase writes letters of a name in the other case, as the bits of a number say.
 func otherCase(name string, bits uint64) string {
 	b := []byte(name)
@@ -360,22 +380,8 @@ func equalsTwin(t testing.TB) func(*rapid.T) {
 	}
 	responder := dns.NewResponder("ns1", "test")
 	return func(t *rapid.T) {
-		words := fmt.Sprintf("%s A", rapid.SampledFrom(names).Draw(t, "name"))
-		for _, option := range []string{
-			"+rd", "+cd", "+ad", "+do", "+co", "+nsid", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15", "+ecs=2001:db8::/32", "+keepalive", "+expire", "+unknown", "+tcp", "+edns=512", "+edns=700",
-		} {
-			key, _, _ := strings.Cut(option, "=")
-			if !strings.Contains(words, " "+key) && rapid.IntRange(0, 3).Draw(t, option) == 0 {
-				words += " " + option
-			}
-		}
-		packet, stream := question(t, words)
-		asked := new(mdns.Msg)
-		if err := asked.Unpack(packet); err != nil {
-			t.Fatal(err)
-		}
-		asked.Question[0].Qtype = rapid.SampledFrom(types).Draw(t, "type")
-		asked.Question[0].Name = otherCase(asked.Question[0].Name, rapid.Uint64().Draw(t, "case"))
+		words, asked, stream := drawn(t, names, types,
+			"+rd", "+cd", "+ad", "+do", "+co", "+nsid", "+ecs=203.0.113.0/24", "+ecs=198.18.0.0/15", "+ecs=2001:db8::/32", "+keepalive", "+expire", "+unknown", "+tcp", "+edns=512", "+edns=700")
 		asked.Zero, asked.Truncated, asked.Authoritative = rapid.Bool().Draw(t, "z"), rapid.Bool().Draw(t, "tc"), rapid.Bool().Draw(t, "aa")
 		packet, err := asked.Pack()
 		if err != nil {

@@ -33,12 +33,10 @@ type island struct {
 	ip   string
 }
 
-// newIsland makes an island with NSD as the root and the zone above ours, and our server with two names. With a way to
-// deny, ours is signed, and so are those above it.
-func newIsland(t *testing.T, denial string) island {
+// bareIsland makes an island on which nothing runs, and gives our program for it.
+func bareIsland(t *testing.T) (i island, binary string) {
 	t.Helper()
-	i := island{t: t, name: fmt.Sprintf("gslb-%d", os.Getpid()), ip: rig.Installed(t, "ip", "iproute2")}
-	server, binary := rig.Installed(t, "nsd", "nsd"), ""
+	i = island{t: t, name: fmt.Sprintf("gslb-%d", os.Getpid()), ip: rig.Installed(t, "ip", "iproute2")}
 	if os.Getuid() != 0 {
 		if os.Getenv("CI") != "" {
 			t.Fatal("only root may make a network namespace, and CI skips nothing")
@@ -52,6 +50,15 @@ func newIsland(t *testing.T, denial string) island {
 	run(t, i.ip, "netns", "add", i.name)
 	t.Cleanup(func() { run(t, i.ip, "netns", "delete", i.name) })
 	run(t, i.ip, "-n", i.name, "link", "set", "lo", "up")
+	return i, binary
+}
+
+// newIsland makes an island with NSD as the root and the zone above ours, and our server with two names. With a way to
+// deny, ours is signed, and so are those above it.
+func newIsland(t *testing.T, denial string) island {
+	t.Helper()
+	i, binary := bareIsland(t)
+	server := rig.Installed(t, "nsd", "nsd")
 	for _, host := range hosts {
 		run(t, i.ip, "-n", i.name, "address", "add", host, "dev", "lo", "nodad")
 	}

@@ -2,7 +2,6 @@ package dns
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -12,21 +11,9 @@ import (
 
 // Answers leave in one piece; on a link that is too narrow for them, in fragments rather than not at all.
 func TestNarrowLinkGetsAnswersInFragments(t *testing.T) {
-	ip, dig := rig.Installed(t, "ip", "iproute2"), rig.Installed(t, "dig", "bind9-dnsutils")
-	if os.Getuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("only root may make a network namespace, and CI skips nothing")
-		}
-		t.Skip("only root may make a network namespace")
-	}
-	binary, err := rig.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := island{t: t, name: fmt.Sprintf("gslb-narrow-%d", os.Getpid()), ip: ip}
-	run(t, ip, "netns", "add", i.name)
-	t.Cleanup(func() { run(t, ip, "netns", "delete", i.name) })
-	run(t, ip, "-n", i.name, "link", "set", "lo", "mtu", "1280", "up")
+	i, binary := bareIsland(t)
+	dig := rig.Installed(t, "dig", "bind9-dnsutils")
+	run(t, i.ip, "-n", i.name, "link", "set", "lo", "mtu", "1280")
 	var records strings.Builder
 	for n := range 4 {
 		fmt.Fprintf(&records, "      large TXT %d%s\n", n, strings.Repeat("x", 240))
@@ -40,7 +27,7 @@ zones:
       ns1 A 192.0.2.53
 %s`, records.String())}), binary, "serve", "-c", "gslb.yaml")
 	ask := func(server string) string {
-		out, _ := exec.Command(ip, "netns", "exec", i.name, dig, "@"+server, "-p", "5300", "+norec", "+tries=2", "+time=1", "+ignore", "+bufsize=1232", "large.ok.test", "TXT").Output()
+		out, _ := exec.Command(i.ip, "netns", "exec", i.name, dig, "@"+server, "-p", "5300", "+norec", "+tries=2", "+time=1", "+ignore", "+bufsize=1232", "large.ok.test", "TXT").Output()
 		for line := range strings.Lines(string(out)) {
 			if flags, answer, ok := strings.Cut(line, "; QUERY: 1, "); ok {
 				return strings.TrimPrefix(flags, ";; ") + "; " + strings.TrimSpace(answer)
@@ -52,7 +39,7 @@ zones:
 	for _, server := range []string{"127.0.0.1", "::1"} {
 		rig.Until(t, rig.Soon, whole, func() string { return ask(server) })
 	}
-	run(t, ip, "-n", i.name, "link", "set", "lo", "mtu", "600")
+	run(t, i.ip, "-n", i.name, "link", "set", "lo", "mtu", "600")
 	if got := ask("127.0.0.1"); got != whole {
 		t.Errorf("by a narrow link: %s", got)
 	}
