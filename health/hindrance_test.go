@@ -120,16 +120,20 @@ func exhaust(t *testing.T) {
 		return count(b.Latest(), func(e Endpoint) bool { return e.Succeeding > 0 }) == len(targets)
 	})
 	before := failures(b)
-	release := takeFiles(t)
+	files := newHoard(t)
 	seen := r.Gaps().Discarded
-	await(t, "no files", func() bool { g := r.Gaps(); return g.Hindered >= 4 && g.Discarded > seen+100 })
+	await(t, "no files", func() bool {
+		files.fill(t)
+		g := r.Gaps()
+		return g.Hindered >= 4 && g.Discarded > seen+100
+	})
 	if got := failures(b); got > before {
 		t.Errorf("%d failures of endpoints were recorded: %v", got-before, b.Latest())
 	}
 	if n := strings.Count(log.String(), `checks cannot be made`); n != 1 || !strings.Contains(log.String(), `cause="too many open files"`) {
 		t.Errorf("told %d times, want once:\n%s", n, log.String())
 	}
-	release()
+	files.release()
 	await(t, "files again", func() bool { return r.Gaps().Hindered == 0 })
 	if n := strings.Count(log.String(), `checks can be made again`); n != 1 {
 		t.Errorf("the end was told %d times, want once:\n%s", n, log.String())
@@ -144,8 +148,11 @@ func failures(b *Board) (n int) {
 	return n
 }
 
-// takeFiles opens files until none can be opened, and gives what closes them.
-func takeFiles(t *testing.T) (release func()) {
+// hoard holds every file that the process may open.
+type hoard struct{ files []int }
+
+// newHoard lets the process open few files only, all of which the hoard may hold.
+func newHoard(t *testing.T) *hoard {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
@@ -154,22 +161,32 @@ func takeFiles(t *testing.T) (release func()) {
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	var taken []int
+	h := &hoard{}
+	t.Cleanup(h.release)
+	return h
+}
+
+// fill opens files until none can be opened. It must be called again and again: a probe that was
+// under way gives back what it had.
+func (h *hoard) fill(t *testing.T) {
 	for {
-		fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err == unix.EMFILE {
-			break
-		}
-		if err != nil {
+		switch fd, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0); err {
+		case nil:
+			h.files = append(h.files, fd)
+		case unix.EMFILE:
+			return
+		default:
 			t.Fatal(err)
 		}
-		taken = append(taken, fd)
 	}
-	return func() {
-		for _, fd := range taken {
-			unix.Close(fd)
-		}
+}
+
+// release closes what is held.
+func (h *hoard) release() {
+	for _, fd := range h.files {
+		unix.Close(fd)
 	}
+	h.files = nil
 }
 
 // await waits until something holds.
