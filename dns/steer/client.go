@@ -103,27 +103,31 @@ func ipv4(bits uint32) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// clothed is the blocks of IPv6 in which [embedded] finds an IPv4 address.
-var clothed = [...]netip.Prefix{
-	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("::ffff:0:0/96"), netip.MustParsePrefix("::ffff:0:0:0/96"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
+// clothed is the blocks of IPv6 in which [embedded] finds an IPv4 address: where they begin, and their lengths.
+var clothed = [...]struct {
+	high, low uint64
+	bits      int
+}{
+	{0, 0, 96},                   // ::/96
+	{0, 0xffff << 32, 96},        // ::ffff:0:0/96
+	{0, 0xffff << 48, 96},        // ::ffff:0:0:0/96
+	{0x0064ff9b_00000000, 0, 96}, // 64:ff9b::/96
+	{0x2002 << 48, 0, 16},        // 2002::/16
+	{0x2001_0000 << 32, 0, 32},   // 2001::/32
 }
 
 // apart gives the bits of the widest block around an IPv6 address that has none of these blocks in
 // it; for an address inside one, the bits of that one.
 func apart(a netip.Addr) int {
-	n := 0
-	for _, p := range clothed {
-		n = max(n, min(common(a, p.Addr())+1, p.Bits()))
+	n, x := 0, a.As16()
+	high, low := binary.BigEndian.Uint64(x[:8]), binary.BigEndian.Uint64(x[8:])
+	for i := range clothed {
+		c := &clothed[i]
+		common := bits.LeadingZeros64(high ^ c.high) // leading bits that both have
+		if high == c.high {
+			common = 64 + bits.LeadingZeros64(low^c.low)
+		}
+		n = max(n, min(common+1, c.bits))
 	}
 	return n
-}
-
-// common counts the leading bits that two IPv6 addresses share.
-func common(a, b netip.Addr) int {
-	x, y := a.As16(), b.As16()
-	if high := binary.BigEndian.Uint64(x[:8]) ^ binary.BigEndian.Uint64(y[:8]); high != 0 {
-		return bits.LeadingZeros64(high)
-	}
-	return 64 + bits.LeadingZeros64(binary.BigEndian.Uint64(x[8:])^binary.BigEndian.Uint64(y[8:]))
 }
