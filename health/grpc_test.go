@@ -89,7 +89,7 @@ func TestServersThatAreNotGRPC(t *testing.T) {
 		{"a page", answers(http.StatusOK), "bad response: message over 4 KB"},
 		{"an error", answers(http.StatusBadGateway), "status 502"},
 	} {
-		got := NewOutside().Probe(t.Context(), c.at.Addr(), Check{Kind: GRPC{Port: c.at.Port()}, Timeout: 5 * time.Second})
+		got := NewOutside().Probe(t.Context(), c.at.Addr(), Check{Kind: GRPC{Port: c.at.Port()}, Timeout: time.Minute})
 		if got.Cause != c.want {
 			t.Errorf("%s: cause %q, want %q", c.name, got.Cause, c.want)
 		}
@@ -100,7 +100,7 @@ func TestServersThatAreNotGRPC(t *testing.T) {
 func TestClearTextToTLS(t *testing.T) {
 	good := newCertifier(t).sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageServerAuth)
 	at := speaking(t, nil, grpc.Creds(grpctls.NewServerTLSFromCert(&good)))
-	got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: GRPC{Port: at.Port()}, Timeout: 5 * time.Second})
+	got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: GRPC{Port: at.Port()}, Timeout: time.Minute})
 	if !slices.Contains([]string{"connection closed", "connection reset", "bad response: not HTTP/2"}, got.Cause) {
 		t.Errorf("ok %v, cause %q", got.OK, got.Cause)
 	}

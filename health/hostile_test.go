@@ -133,7 +133,7 @@ func TestHostileEndpoints(t *testing.T) {
 						cause = h.page
 					}
 					if cause != "" && cause != "timeout" {
-						timeout = 8 * time.Second
+						timeout = time.Minute
 					}
 					var start, end runtime.MemStats
 					runtime.ReadMemStats(&start)
@@ -142,7 +142,7 @@ func TestHostileEndpoints(t *testing.T) {
 					if got.OK || !slices.Contains(knownCauses, got.Cause) || !strings.HasPrefix(got.Cause, cause) {
 						t.Errorf("ok %v, cause %q, want %q", got.OK, got.Cause, cause)
 					}
-					if got.Took > 7*time.Second { // a busy machine is late, a probe that hangs is never there
+					if got.Took > 30*time.Second { // a busy machine is late, a probe that hangs is never there
 						t.Errorf("took %v", got.Took)
 					}
 					// All that this process allocates meanwhile is counted: the endpoint's flood, and what the one before
@@ -154,7 +154,7 @@ func TestHostileEndpoints(t *testing.T) {
 			}
 		}
 	})
-	for late := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(late) {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines are left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])

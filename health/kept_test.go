@@ -54,7 +54,7 @@ func (k keeping) wants(text string) {
 		k.kept.idle[at] = c
 	}
 	k.kept.mu.Unlock()
-	if got := k.Probe(k.Context(), loopback, Check{Kind: page, Timeout: 5 * time.Second}); !got.OK {
+	if got := k.Probe(k.Context(), loopback, Check{Kind: page, Timeout: time.Minute}); !got.OK {
 		k.Errorf("cause %q", got.Cause)
 	}
 }
@@ -69,7 +69,7 @@ func (k keeping) idle() int {
 // ended waits until the endpoint has closed what is kept.
 func (k keeping) ended() {
 	k.Helper()
-	for late := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for late := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		k.kept.mu.Lock()
 		quiet := 0
 		for _, c := range k.kept.idle {
@@ -133,7 +133,7 @@ func TestKeepaliveWithNginx(t *testing.T) {
 	})
 	t.Run("a failure is not kept", func(t *testing.T) {
 		k := on(t, func(h *HTTP) { h.Path = "/bad" })
-		got := k.Probe(t.Context(), loopback, Check{Kind: k.page, Timeout: 5 * time.Second})
+		got := k.Probe(t.Context(), loopback, Check{Kind: k.page, Timeout: time.Minute})
 		if got.Cause != "status 503" || k.idle() != 0 {
 			t.Errorf("cause %q, %d kept", got.Cause, k.idle())
 		}
@@ -198,8 +198,8 @@ func TestKeptConnectionThatEnds(t *testing.T) {
 			}
 			k.page.Body.Plain = "OK"
 			check := Check{Kind: k.page, Timeout: 300 * time.Millisecond}
-			if c.want == "" {
-				check.Timeout = 10 * time.Second
+			if !strings.HasPrefix(c.want, "timeout") {
+				check.Timeout = time.Minute
 			}
 			if got := k.Probe(t.Context(), loopback, check); got.Cause != c.want {
 				t.Errorf("cause %q, want %q", got.Cause, c.want)
@@ -222,7 +222,7 @@ func TestStaleConnectionIsReplacedOnce(t *testing.T) {
 		}
 		http.ReadRequest(r)
 	})
-	o, check := NewOutside(), Check{Kind: HTTP{Port: at.Port(), Keep: true, Status: mustStatus(t, "204")}, Timeout: 10 * time.Second}
+	o, check := NewOutside(), Check{Kind: HTTP{Port: at.Port(), Keep: true, Status: mustStatus(t, "204")}, Timeout: time.Minute}
 	for _, want := range []string{"", "connection closed", "connection closed"} {
 		if got := o.Probe(t.Context(), loopback, check); got.Cause != want {
 			t.Errorf("cause %q, want %q", got.Cause, want)
@@ -239,7 +239,7 @@ func TestKeptConnectionsAreBounded(t *testing.T) {
 	o.kept.most = 3
 	for n := range 5 {
 		page := HTTP{Port: at.Port(), Host: fmt.Sprint("h", n), Keep: true, Status: mustStatus(t, "200")}
-		if got := o.Probe(t.Context(), loopback, Check{Kind: page, Timeout: 10 * time.Second}); !got.OK {
+		if got := o.Probe(t.Context(), loopback, Check{Kind: page, Timeout: time.Minute}); !got.OK {
 			t.Error(got.Cause)
 		}
 	}

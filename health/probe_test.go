@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // endpoint is a listener on a loopback address, each connection of which is served by serve and then
@@ -164,14 +166,15 @@ func TestProbeTellsTheCause(t *testing.T) {
 			for _, ip := range []string{"127.0.0.1", "::1"} {
 				at := endpoint(t, ip, c.serve)
 				check := Check{Kind: on(at.Port(), c.kind), Timeout: 300 * time.Millisecond}
+				most := 5 * time.Second
 				if !strings.HasPrefix(c.want, "timeout") {
-					check.Timeout = 10 * time.Second
+					check.Timeout, most = time.Minute, time.Minute
 				}
 				got := NewOutside().Probe(t.Context(), at.Addr(), check)
 				if got.OK != (c.want == "") || got.Cause != c.want {
 					t.Errorf("on %s: ok %v, cause %q, want cause %q", ip, got.OK, got.Cause, c.want)
 				}
-				if got.Took <= 0 || got.Took > 5*time.Second {
+				if got.Took <= 0 || got.Took > most {
 					t.Errorf("on %s: took %v", ip, got.Took)
 				}
 			}
@@ -181,14 +184,14 @@ func TestProbeTellsTheCause(t *testing.T) {
 
 func TestRefusedPort(t *testing.T) {
 	for _, ip := range []string{"127.0.0.1", "::1"} {
-		l, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
-		if err != nil {
+		if l, err := net.Listen("tcp", net.JoinHostPort(ip, "0")); err != nil {
 			t.Skipf("no listener on %s here: %v", ip, err)
+		} else {
+			l.Close()
 		}
-		at := l.Addr().(*net.TCPAddr).AddrPort()
-		l.Close()
+		at := rig.Refusing(t, netip.MustParseAddr(ip))
 		for _, kind := range []Kind{HTTP{}, HTTP{TLS: true}, TCP{}, TLS{}, DNS{TCP: true, Name: "."}, GRPC{}} {
-			got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: on(at.Port(), kind), Timeout: time.Second})
+			got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: on(at.Port(), kind), Timeout: time.Minute})
 			if got.OK || got.Cause != "connect refused" {
 				t.Errorf("%v on %s: %+v, want the cause %q", kind, ip, got, "connect refused")
 			}
@@ -220,7 +223,7 @@ func TestCancelledProbeEndsAtOnce(t *testing.T) {
 		cancel()
 	}()
 	got := NewOutside().Probe(ctx, at.Addr(), Check{Kind: HTTP{Port: at.Port()}, Timeout: time.Minute})
-	if got.OK || got.Cause != "cancelled" || got.Took > 10*time.Second {
+	if got.OK || got.Cause != "cancelled" || got.Took > 30*time.Second {
 		t.Errorf("%+v, want cancelled at once", got)
 	}
 }
@@ -285,11 +288,11 @@ func TestHundredHangingEndpointsDelayNoHealthyOne(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- r.Run(ctx) }()
 	done := func(e Endpoint) bool { return !e.Serving() || e.Succeeding == 20 }
-	for late := time.After(30 * time.Second); count(b.Latest(), done) < len(targets); {
+	for late := time.After(2 * time.Minute); count(b.Latest(), done) < len(targets); {
 		select {
 		case <-b.Changed():
 		case <-late:
-			t.Fatalf("after 30 seconds only %d of %d endpoints are withdrawn or probed 20 times", count(b.Latest(), done), len(targets))
+			t.Fatalf("after two minutes only %d of %d endpoints are withdrawn or probed 20 times", count(b.Latest(), done), len(targets))
 		}
 	}
 	cancel()

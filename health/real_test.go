@@ -13,21 +13,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// freePorts gives so many ports of the loopback address that nobody had a moment ago, no two the same.
+// freePorts gives so many ports of the loopback address that nobody else has, no two the same.
 func freePorts(t testing.TB, n int) []uint16 {
 	t.Helper()
 	ports := make([]uint16, n)
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close() // when all are found
-		ports[i] = l.Addr().(*net.TCPAddr).AddrPort().Port()
+		ports[i] = rig.Vacant(t, loopback)
 	}
 	return ports
 }
@@ -63,7 +60,7 @@ func serve(t testing.TB, port uint16, name string, args ...string) {
 			t.Logf("%s said:\n%s", name, said.String())
 		}
 	})
-	for late := time.Now().Add(20 * time.Second); ; {
+	for late := time.Now().Add(time.Minute); ; {
 		conn, err := net.Dial("tcp", netip.AddrPortFrom(loopback, port).String())
 		if err == nil {
 			conn.Close()
@@ -124,7 +121,7 @@ func ask(t *testing.T, all []asked) {
 			if _, err := Ready(c.kind); err != nil {
 				t.Fatal(err)
 			}
-			got := o.Probe(t.Context(), loopback, Check{Kind: c.kind, Timeout: 5 * time.Second})
+			got := o.Probe(t.Context(), loopback, Check{Kind: c.kind, Timeout: time.Minute})
 			if got.OK != (c.want == "") || got.Cause != c.want {
 				t.Errorf("ok %v, cause %q, want cause %q", got.OK, got.Cause, c.want)
 			}

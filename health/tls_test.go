@@ -121,7 +121,7 @@ func TestHTTPSProbeTellsTheCause(t *testing.T) {
 			for _, ip := range []string{"127.0.0.1", "::1"} {
 				at := endpoint(t, ip, c.serve)
 				page := HTTP{TLS: true, Port: at.Port(), Host: c.host, Body: Text{Plain: "OK"}, Status: mustStatus(t, "200")}
-				check := Check{Kind: page, Timeout: 10 * time.Second}
+				check := Check{Kind: page, Timeout: time.Minute}
 				if c.want == "timeout after 300ms" {
 					check.Timeout = 300 * time.Millisecond
 				}
@@ -136,7 +136,7 @@ func TestHTTPSProbeTellsTheCause(t *testing.T) {
 func TestHTTPSProbeTrustsOnlyTheSystemsRoots(t *testing.T) {
 	good := newCertifier(t).sign(t, -time.Hour, time.Hour, x509.ExtKeyUsageServerAuth)
 	at := endpoint(t, "127.0.0.1", secured(&tls.Config{Certificates: []tls.Certificate{good}}, hangsOn))
-	got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port()}, Timeout: 10 * time.Second})
+	got := NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port()}, Timeout: time.Minute})
 	if got.OK || got.Cause != "tls: unknown authority" {
 		t.Errorf("%+v, want the cause %q", got, "tls: unknown authority")
 	}
@@ -152,7 +152,7 @@ func TestTLSProbeIsDoneWithTheHandshake(t *testing.T) {
 			c.Close()
 		})(c)
 	})
-	check := Check{Kind: TLS{Port: at.Port(), Trust: Trust{Blind: true}}, Timeout: 10 * time.Second}
+	check := Check{Kind: TLS{Port: at.Port(), Trust: Trust{Blind: true}}, Timeout: time.Minute}
 	o := NewOutside()
 	for n := range 200 {
 		if got := o.Probe(t.Context(), at.Addr(), check); !got.OK {
@@ -173,7 +173,7 @@ func TestHello(t *testing.T) {
 			return &good, nil
 		}}
 		at := endpoint(t, "127.0.0.1", secured(config, hangsOn))
-		NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port(), Host: host}, Timeout: 10 * time.Second})
+		NewOutside().Probe(t.Context(), at.Addr(), Check{Kind: HTTP{TLS: true, Port: at.Port(), Host: host}, Timeout: time.Minute})
 		got := <-hello
 		if got.ServerName != want || !slices.Equal(got.SupportedProtos, []string{"http/1.1"}) {
 			t.Errorf("host %q: server name %q, protocols %q; want %q and http/1.1", host, got.ServerName, got.SupportedProtos, want)

@@ -12,7 +12,7 @@ import (
 // tells asks a check once of the loopback address, and gives the load that it told.
 func tells(t *testing.T, o *Outside, kind Kind) (load float64, told bool) {
 	t.Helper()
-	target := Target{Address: loopback, Name: "app", Check: Check{Kind: kind, Interval: 10 * time.Second, Timeout: 5 * time.Second}}
+	target := Target{Address: loopback, Name: "app", Check: Check{Kind: kind, Interval: 10 * time.Second, Timeout: time.Minute}}
 	if r := o.Probe(t.Context(), target.Address, target.Check); r.Cause != "" {
 		t.Logf("%s: %s", kind, r.Cause)
 	}
@@ -91,7 +91,7 @@ func TestPagesTellTheLoad(t *testing.T) {
 		if load, told := tells(t, o, c.kind); load != c.load || told != c.told {
 			t.Errorf("%s: %v, %v; want %v, %v", c.name, load, told, c.load, c.told)
 		}
-		if r := o.Probe(t.Context(), loopback, Check{Kind: c.kind, Timeout: 5 * time.Second}); r.OK != c.ok {
+		if r := o.Probe(t.Context(), loopback, Check{Kind: c.kind, Timeout: time.Minute}); r.OK != c.ok {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 		o.Retain(nil)
@@ -120,7 +120,7 @@ func TestNginxTellsItsConnections(t *testing.T) {
 	status, _ := ParseStatus("200-299")
 	kind := HTTP{Port: port, Path: "/status", Status: status, Load: `Waiting: (\d+)`}
 	until := func(want float64) { // it counts a connection as waiting a moment after it has answered, or been closed
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			load, told := tells(t, NewOutside(), kind)
 			if load == want && told {
 				return

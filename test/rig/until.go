@@ -7,7 +7,7 @@ import (
 )
 
 // Soon bounds the wait for what takes a moment on an idle machine and longer on a busy one.
-const Soon = 30 * time.Second
+const Soon = time.Minute
 
 // Until polls until it gets what is wanted.
 func Until(t testing.TB, patience time.Duration, want string, get func() string) {
