@@ -48,7 +48,7 @@ func inside(t *testing.T) (*tls.Conn, *wire) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	w := &wire{Conn: conn}
 	c := tls.Client(w, trusting("dot"))
 	packet, _ := question(t, "www.ok.test. A")

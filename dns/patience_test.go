@@ -16,8 +16,25 @@ import (
 	"gslb/dns/steer"
 )
 
-// A socket that does nothing but fail is tried on, and does not take a processor for it.
+// A socket that does nothing but fail is tried on, and does not take a processor for it. A busy machine may not come to
+// the rests within the time that there is, and is given more then.
 func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
+	for span := 20 * failureRest; ; span *= 2 {
+		begin := time.Now()
+		b := failing(t, span)
+		most := failuresMinded + 1 + int(time.Since(begin)/failureRest)
+		if b.errno != unix.ENOTSOCK || b.failures > most {
+			t.Fatalf("it was tried %d times, want %d at most, and gave %v", b.failures, most, b.errno)
+		}
+		if b.failures > failuresMinded {
+			return
+		}
+	}
+}
+
+// failing has a socket served that only fails, for so long.
+func failing(t *testing.T, span time.Duration) *batch {
+	t.Helper()
 	conns, err := bindUDP(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -39,16 +56,14 @@ func TestASocketThatOnlyFailsIsLeftAlone(t *testing.T) {
 	}
 	empty := emptySnapshot()
 	s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return empty }, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*failureRest)
+	ctx, cancel := context.WithTimeout(t.Context(), span)
 	defer cancel()
 	b := &batch{worker: s.responder.Worker(), inbox: in}
 	b.prepare(false)
 	var worker sync.WaitGroup
 	worker.Go(func() { s.serveBatch(ctx, b, false) })
 	worker.Wait()
-	if b.errno != unix.ENOTSOCK || b.failures <= failuresMinded || b.failures > failuresMinded+21 {
-		t.Errorf("it was tried %d times, and gave %v", b.failures, b.errno)
-	}
+	return b
 }
 
 // Whoever takes a zone slowly does not keep it for as long as he likes.

@@ -38,6 +38,18 @@ func header(client string, more string) string {
 type from struct {
 	over          dns.Transport
 	address, head string
+	silent        bool // no answer is awaited: what comes has to come soon
+}
+
+// patience is how long an answer is waited for.
+func (f from) patience() time.Duration {
+	switch {
+	case !f.silent:
+		return time.Minute
+	case f.over == dns.UDP:
+		return 300 * time.Millisecond
+	}
+	return 5 * time.Second
 }
 
 // dial connects, and says what a proxy says.
@@ -47,12 +59,12 @@ func (e *everyDoor) dial(ctx context.Context, f from) (net.Conn, error) {
 	if f.over == dns.UDP {
 		network, local = "udp", &net.UDPAddr{IP: net.ParseIP(f.address)}
 	}
-	dialer := net.Dialer{LocalAddr: local, Timeout: 5 * time.Second}
+	dialer := net.Dialer{LocalAddr: local, Timeout: time.Minute}
 	conn, err := dialer.DialContext(ctx, network, e.at[f.over])
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(f.patience()))
 	if f.over != dns.UDP {
 		_, err = io.WriteString(conn, f.head)
 	}
@@ -79,7 +91,7 @@ func (e *everyDoor) exchange(t *testing.T, f from, packet []byte) ([]byte, error
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return e.dial(ctx, f) },
 		}
 		defer transport.CloseIdleConnections()
-		client := http.Client{Transport: transport, Timeout: 5 * time.Second}
+		client := http.Client{Transport: transport, Timeout: f.patience()}
 		resp, err := client.Post("https://"+e.at[dns.HTTPS]+"/dns-query", "application/dns-message", bytes.NewReader(packet))
 		if err != nil {
 			return nil, err
@@ -94,7 +106,6 @@ func (e *everyDoor) exchange(t *testing.T, f from, packet []byte) ([]byte, error
 	defer conn.Close()
 	switch f.over {
 	case dns.UDP:
-		_ = conn.SetDeadline(time.Now().Add(300 * time.Millisecond)) // silence is an answer
 		if _, err := io.WriteString(conn, f.head+string(packet)); err != nil {
 			return nil, err
 		}
@@ -134,7 +145,7 @@ func TestProxiesSpeakForClients(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s over %v", tc.name, over), func(t *testing.T) {
 				t.Parallel() // silence takes its time
-				if got := e.through(t, from{over, tc.address, tc.head}, "cdn.ok.test. A"); !strings.Contains(got, tc.want) {
+				if got := e.through(t, from{over, tc.address, tc.head, tc.want == "silence"}, "cdn.ok.test. A"); !strings.Contains(got, tc.want) {
 					t.Errorf("%s, want %s", got, tc.want)
 				}
 			})
@@ -142,42 +153,45 @@ func TestProxiesSpeakForClients(t *testing.T) {
 		t.Run(fmt.Sprintf("a header of nobody's proxy over %v", over), func(t *testing.T) {
 			t.Parallel()
 			// It is what it is to DNS: nothing that could be answered.
-			if got := e.through(t, from{over, "127.8.0.1", header("203.0.113.9", "")}, "cdn.ok.test. A"); strings.Contains(got, "A 198.51.100.") || strings.HasPrefix(got, "NOERROR") {
+			if got := e.through(t, from{over, "127.8.0.1", header("203.0.113.9", ""), true}, "cdn.ok.test. A"); strings.Contains(got, "A 198.51.100.") || strings.HasPrefix(got, "NOERROR") {
 				t.Error(got)
 			}
 		})
-		if got := e.through(t, from{over, "127.7.0.1", header("198.18.0.1", "")}, "cdn.ok.test. TXT CH"); got != "REFUSED\n" {
+		if got := e.through(t, from{over, "127.7.0.1", header("198.18.0.1", ""), false}, "cdn.ok.test. TXT CH"); got != "REFUSED\n" {
 			t.Errorf("reasons for a stranger behind a proxy over %v: %s", over, got)
 		}
-		if got := e.through(t, from{over, "127.7.0.1", header("127.0.0.5", "")}, "cdn.ok.test. TXT CH"); !strings.Contains(got, "client=127.0.0.5 via=source") {
+		if got := e.through(t, from{over, "127.7.0.1", header("127.0.0.5", ""), false}, "cdn.ok.test. TXT CH"); !strings.Contains(got, "client=127.0.0.5 via=source") {
 			t.Errorf("reasons for who may ask behind a proxy over %v: %s", over, got)
 		}
 	}
 }
 
-// Clients of one proxy are bounded one by one, not together.
+// Clients of one proxy are bounded one by one, not together: the first has all the answers that there are for one, and another
+// is answered all the same. A busy machine may take so long that there are more, or lose none: then others are asked.
 func TestClientsOfAProxyAreLimitedOneByOne(t *testing.T) {
 	e := serveAll(t, strings.Replace(text, "server: {", proxied, 1))
 	answered := func(client string) (n int) {
 		for range 8 {
-			if e.through(t, from{dns.UDP, "127.7.0.1", header(client, "")}, "www.ok.test. A") != "silence" {
+			if e.through(t, from{dns.UDP, "127.7.0.1", header(client, ""), true}, "www.ok.test. A") != "silence" {
 				n++
 			}
 		}
 		return n
 	}
-	if n := answered("192.88.99.1"); n > 7 {
-		t.Errorf("%d of 8 questions of one client were answered", n)
+	for try := range 20 {
+		first, next := answered(fmt.Sprintf("192.88.%d.1", 2*try)), answered(fmt.Sprintf("192.88.%d.1", 2*try+1))
+		if first <= 7 && next >= 5 {
+			return
+		}
+		t.Logf("try %d: of 8 questions of one client %d were answered, and of the next %d", try, first, next)
 	}
-	if n := answered("192.88.98.1"); n < 5 {
-		t.Errorf("of the next client only %d", n)
-	}
+	t.Error("one client is not bounded, or the next one is bounded with it")
 }
 
 // One connection is one client's, for all of its questions.
 func TestAProxiedConnectionIsOneClients(t *testing.T) {
 	e := serveAll(t, strings.Replace(text, "server: {", proxied, 1))
-	conn, err := e.dial(t.Context(), from{dns.TCP, "127.7.0.1", header("203.0.113.9", "")})
+	conn, err := e.dial(t.Context(), from{dns.TCP, "127.7.0.1", header("203.0.113.9", ""), false})
 	if err != nil {
 		t.Fatal(err)
 	}

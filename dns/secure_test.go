@@ -98,7 +98,7 @@ func (e *everyDoor) ask(t *testing.T, over dns.Transport, packet []byte) (replie
 		return nil, 0, err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if over == dns.UDP {
 		if _, err := conn.Write(packet); err != nil {
 			return nil, 0, err
@@ -123,7 +123,7 @@ func (e *everyDoor) askHTTPS(t *testing.T, packet []byte) (replies [][]byte, ser
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: trusting("h2"), ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, Timeout: 10 * time.Second}
+	client := http.Client{Transport: transport, Timeout: time.Minute}
 	resp, err := client.Post("https://"+e.at[dns.HTTPS]+"/dns-query", "application/dns-message", bytes.NewReader(packet))
 	if err != nil {
 		return nil, 0, err
@@ -138,7 +138,7 @@ func (e *everyDoor) askHTTPS(t *testing.T, packet []byte) (replies [][]byte, ser
 
 func (e *everyDoor) askQUIC(t *testing.T, packet []byte) (replies [][]byte, serial int64, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn, err := quic.DialAddr(ctx, e.at[dns.QUIC], trusting("doq"), nil)
 	if err != nil {

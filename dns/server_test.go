@@ -47,7 +47,7 @@ func exchange(network, address, name string) (string, error) {
 	m := new(mdns.Msg)
 	m.SetQuestion(name, mdns.TypeA)
 	m.RecursionDesired = false
-	client := mdns.Client{Net: network, Timeout: 2 * time.Second}
+	client := mdns.Client{Net: network, Timeout: 20 * time.Second}
 	reply, _, err := client.Exchange(m, address)
 	if err != nil {
 		return "", err

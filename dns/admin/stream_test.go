@@ -147,7 +147,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for _, r := range open {
 		r.Body.Close()
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; j.add("msk") { // who is gone is found out when there is something to tell
+	for deadline := time.Now().Add(time.Minute); ; j.add("msk") { // who is gone is found out when there is something to tell
 		if response := follow(t, server, "", ""); response.StatusCode == http.StatusOK {
 			break
 		}

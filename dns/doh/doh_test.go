@@ -73,7 +73,7 @@ func client(t *testing.T, two bool) *http.Client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: two}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	return &http.Client{Transport: transport, Timeout: time.Minute}
 }
 
 func TestRequests(t *testing.T) {
@@ -191,7 +191,7 @@ func TestSlowClientsAreLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		if err := say(conn); err != nil {

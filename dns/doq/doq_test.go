@@ -106,7 +106,7 @@ func replies(source netip.Addr, message []byte) iter.Seq[[]byte] {
 
 func (h *house) dial(t *testing.T, protocol string) (*quic.Conn, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	conn, err := quic.DialAddr(ctx, h.address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}, &quic.Config{})
 	if err == nil {
@@ -131,7 +131,7 @@ func ask(t *testing.T, conn *quic.Conn, octets string, end bool) string {
 	if err != nil {
 		return told(err)
 	}
-	_ = stream.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = stream.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(stream, octets); err != nil {
 		return told(err)
 	}
@@ -254,7 +254,7 @@ func TestHangsUp(t *testing.T) {
 	(<-h.hangUps)()
 	select {
 	case <-conn.Context().Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the connection is open still")
 	}
 	if got := told(context.Cause(conn.Context())); got != "connection closed: 0x4" {
