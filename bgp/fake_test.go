@@ -249,7 +249,7 @@ type router struct {
 
 func newRouter(t *testing.T, conn net.Conn) *router {
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	return &router{t, conn, bufio.NewReader(conn)}
 }
 

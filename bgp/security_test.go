@@ -122,7 +122,7 @@ func TestConnectionsOfAPeerWithAPasswordMustBeSigned(t *testing.T) {
 		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, 1)}, Timeout: moment}
 		if password != "" {
 			d.Control = controlled(signed(netip.MustParseAddr("127.0.0.1"), password))
-			d.Timeout = 10 * time.Second
+			d.Timeout = time.Minute
 		}
 		return d.DialContext(context.Background(), "tcp4", local.Listen[0].String())
 	}
@@ -188,7 +188,7 @@ func TestPeerThatConnectsWhileWeDoIsTaken(t *testing.T) {
 	st.Apply(local, []Peer{p})
 	st.eventually("we are connecting", func() bool { return st.view().State == Connecting })
 	d := net.Dialer{
-		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, 1)}, Timeout: 10 * time.Second,
+		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, 1)}, Timeout: time.Minute,
 		Control: controlled(signed(netip.MustParseAddr("127.0.0.1"), "swordfish")),
 	}
 	c, err := d.DialContext(t.Context(), "tcp4", local.Listen[0].String())

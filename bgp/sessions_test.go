@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gslb/bgp/wire"
+	"gslb/test/rig"
 )
 
 var (
@@ -55,7 +56,7 @@ func newStage(t *testing.T) *stage {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("Run does not end")
 		}
 	})
@@ -83,7 +84,7 @@ func (st *stage) expect(want ...string) {
 			if !strings.HasPrefix(got, w) {
 				st.t.Fatalf("the sink heard %q, want %q", got, w)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			st.t.Fatalf("the sink heard nothing, want %q; peers: %+v", w, st.Peers())
 		}
 	}
@@ -92,9 +93,9 @@ func (st *stage) expect(want ...string) {
 // eventually waits until something holds that no channel tells of.
 func (st *stage) eventually(what string, holds func() bool) {
 	st.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); {
+	for deadline := time.Now().Add(time.Minute); !holds(); {
 		if time.Now().After(deadline) {
-			st.t.Fatalf("not within 20s: %s; peers: %+v, listeners: %+v", what, st.Peers(), st.Listeners())
+			st.t.Fatalf("not within a minute: %s; peers: %+v, listeners: %+v", what, st.Peers(), st.Listeners())
 		}
 		pause(st.t.Context(), 10*time.Millisecond)
 	}
@@ -138,7 +139,7 @@ func (s *station) peer() Peer {
 // router awaits the connection of the relay.
 func (s *station) router() *router {
 	s.t.Helper()
-	_ = s.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = s.SetDeadline(time.Now().Add(time.Minute))
 	conn, err := s.Accept()
 	if err != nil {
 		s.t.Fatalf("awaiting the relay: %v", err)
@@ -172,7 +173,7 @@ func (st *stage) dial(source string) (net.Conn, error) {
 		all := st.Listeners()
 		return len(all) > 0 && all[0].Cause == ""
 	})
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: 5 * time.Second}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(source)}, Timeout: time.Minute}
 	return d.DialContext(st.t.Context(), "tcp", st.Listeners()[0].Address.String())
 }
 
@@ -201,12 +202,8 @@ func (st *stage) rejects(source string) {
 // freePort is an address of ours for peers to connect to.
 func freePort(t *testing.T, address string) netip.AddrPort {
 	t.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).AddrPort()
+	a := netip.MustParseAddr(address)
+	return netip.AddrPortFrom(a, rig.Vacant(t, a))
 }
 
 func TestSessionThatWeOpenBringsRoutes(t *testing.T) {
