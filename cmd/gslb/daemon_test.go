@@ -83,7 +83,7 @@ func ask(server, network, name string, rrtype, class uint16) (*dns.Msg, error) {
 	m.SetQuestion(name, rrtype)
 	m.Question[0].Qclass = class
 	m.SetEdns0(1232, false)
-	c := &dns.Client{Net: network, Timeout: 5 * time.Second}
+	c := &dns.Client{Net: network, Timeout: 30 * time.Second}
 	reply, _, err := c.Exchange(m, server)
 	if err != nil {
 		return nil, err
@@ -226,7 +226,7 @@ zones:
 func (r *running) until(addresses int) time.Duration {
 	r.t.Helper()
 	begin := time.Now()
-	for time.Since(begin) < 20*time.Second {
+	for time.Since(begin) < time.Minute {
 		m, err := ask(r.dns, "udp", "www.ok.test.", dns.TypeA, dns.ClassINET)
 		if err != nil {
 			r.t.Fatal(err)
@@ -261,7 +261,7 @@ func TestDrainIsEffectiveInUnderASecond(t *testing.T) {
 
 func TestRefusedReloadChangesNothing(t *testing.T) {
 	r := start(t, twoPlaces)
-	squatter, err := net.Listen("tcp", freeAddress(t))
+	squatter, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,19 +322,25 @@ func TestRefusedDrainIsTriedAgainWhenTheOtherEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write(strings.ReplaceAll(string(text), "{answer:", "{min_places: 1, answer:"))
-	until := time.Now().Add(2 * time.Second)
-	for place, end := range map[string]string{"msk": ", until: " + until.UTC().Format(time.RFC3339Nano), "nsk": ""} {
-		file := filepath.Join(r.file+".d", "drain-"+place+".yaml")
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("drains: [{target: "+place+end+"}]\n"), 0o644))
-		if err != nil {
-			t.Fatal(err)
+	var until time.Time
+	for span := 2 * time.Second; ; span *= 2 {
+		until = time.Now().Add(span)
+		for place, end := range map[string]string{"msk": ", until: " + until.UTC().Format(time.RFC3339Nano), "nsk": ""} {
+			file := filepath.Join(r.file+".d", "drain-"+place+".yaml")
+			err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("drains: [{target: "+place+end+"}]\n"), 0o644))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		outcome, err := r.Reload(t.Context())
+		if err == nil && outcome.Outcome == admin.Refused && strings.Contains(strings.Join(outcome.Problems, ""), "min_places") {
+			break
+		}
+		if time.Now().Before(until) || span > time.Minute { // else the machine was so busy that the drain was over
+			t.Fatalf("got %+v %v, want a refusal by min_places", outcome, err)
 		}
 	}
-	outcome, err := r.Reload(t.Context())
-	if err != nil || outcome.Outcome != admin.Refused || !strings.Contains(strings.Join(outcome.Problems, ""), "min_places") {
-		t.Fatalf("got %+v %v, want a refusal by min_places", outcome, err)
-	}
-	for deadline := until.Add(20 * time.Second); r.view().Config.Refused != nil; {
+	for deadline := until.Add(time.Minute); r.view().Config.Refused != nil; {
 		if time.Now().After(deadline) {
 			t.Fatal("still refused")
 		}

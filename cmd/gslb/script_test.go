@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"gslb/test/rig"
 )
 
 var update = flag.Bool("update", false, "write what is printed now as what is expected")
@@ -73,18 +75,21 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ports": cmdPorts, "expand": cmdExpand, "endpoint": cmdEndpoint, "await": cmdAwait, "signal": cmdSignal, "exitcode": cmdExitCode,
+			"ports": cmdPorts(t), "expand": cmdExpand, "endpoint": cmdEndpoint, "await": cmdAwait, "signal": cmdSignal, "exitcode": cmdExitCode,
 		},
 		Condition:     installed,
 		UpdateScripts: *update,
 	})
 }
 
-func cmdPorts(ts *testscript.TestScript, _ bool, files []string) {
-	for _, name := range []string{"DNS", "ADMIN", "WEB", "BGP"} {
-		ts.Setenv(name, strconv.Itoa(freePort(ts.Fatalf)))
+// cmdPorts gives the command that sets ports, which are the script's until all scripts have ended.
+func cmdPorts(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, files []string) {
+		for _, name := range []string{"DNS", "ADMIN", "WEB", "BGP"} {
+			ts.Setenv(name, strconv.Itoa(int(rig.Vacant(t, netip.IPv4Unspecified()))))
+		}
+		cmdExpand(ts, false, files)
 	}
-	cmdExpand(ts, false, files)
 }
 
 func cmdExpand(ts *testscript.TestScript, _ bool, files []string) {
@@ -92,32 +97,6 @@ func cmdExpand(ts *testscript.TestScript, _ bool, files []string) {
 		text := os.Expand(ts.ReadFile(f), ts.Getenv)
 		ts.Check(os.WriteFile(ts.MkAbs(f), []byte(text), 0o644))
 	}
-}
-
-// given holds the ports that were given to tests of this process: none is given twice.
-var given sync.Map
-
-// freePort finds a port that is free for UDP and TCP on every IPv4 address.
-func freePort(fatalf func(string, ...any)) int {
-	for range 100 {
-		l, err := net.Listen("tcp4", "0.0.0.0:0")
-		if err != nil {
-			break
-		}
-		address := l.Addr().String()
-		packets, err := net.ListenPacket("udp", address)
-		l.Close()
-		if err != nil {
-			continue
-		}
-		packets.Close()
-		port := l.Addr().(*net.TCPAddr).Port
-		if _, taken := given.LoadOrStore(port, true); !taken {
-			return port
-		}
-	}
-	fatalf("no free port")
-	return 0
 }
 
 // websKey is where a script keeps its web servers: a map from address to *web.
@@ -174,7 +153,7 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	const patience = 20 * time.Second
+	const patience = time.Minute
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		failed := ts.Exec(args[1], args[2:]...)
 		printed := ts.ReadFile("stdout") + ts.ReadFile("stderr")
@@ -241,5 +220,6 @@ const sbin = "/usr/sbin"
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	return fmt.Sprintf("127.0.0.1:%d", freePort(t.Fatalf))
+	loopback := netip.MustParseAddr("127.0.0.1")
+	return netip.AddrPortFrom(loopback, rig.Vacant(t, loopback)).String()
 }
