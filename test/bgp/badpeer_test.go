@@ -190,7 +190,7 @@ func (b *bench) refused(first []byte) (verdict string) {
 		h := b.greeted(b.from, first)
 		verdict = h.verdict()
 		h.conn.Close()
-		if verdict != "closed" || again == 3 {
+		if verdict != "closed" || again == 10 {
 			return verdict
 		}
 		b.t.Log("connecting again: the server closed the connection")

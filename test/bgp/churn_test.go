@@ -98,7 +98,7 @@ func TestTableOfAServerThatWasKilledIsOneThatItHad(t *testing.T) {
 	c.turns = nil
 	was := maps.Clone(c.present)
 	rig.Until(t, rig.Soon, fmt.Sprint(count), func() string { return fmt.Sprint(s.accepted()) })
-	time.Sleep(saved)
+	s.saves()
 	c.last(t, 9*time.Second+time.Duration(c.random%3000)*time.Millisecond, prefix, count)
 	s.kill()
 	c.conn.Close()

@@ -190,6 +190,36 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	s.sends("60.1.0.9", "nsk")
 	memory, descriptors := s.vitals()
 
+	// On a machine that does something else as well it is tried again: what a flood hinders it hinders each time.
+	for try := 1; ; try++ {
+		rig.Until(t, rig.Soon, "no failed probe", func() string {
+			if failed, _, err := s.metrics("gslb_endpoint_failed_probes", `"web"`); err != nil || failed > 0 {
+				return fmt.Sprintf("%v failed probes, %v", failed, err)
+			}
+			return "no failed probe"
+		})
+		hindered := s.flooded(span, probed, heard, memory, descriptors)
+		select {
+		case how := <-lost:
+			t.Fatalf("the session was lost: %s", how)
+		default:
+		}
+		if len(hindered) == 0 {
+			return
+		}
+		t.Logf("try %d: %s", try, strings.Join(hindered, "\n"))
+		if try == 4 {
+			t.Fatal("a flood hinders something else")
+		}
+	}
+}
+
+// flooded floods the server for so long, and tells what was hindered by it.
+func (s *server) flooded(span time.Duration, probed, heard *pace, memory, descriptors int) (hindered []string) {
+	t := s.t
+	t.Helper()
+	fault := func(format string, words ...any) { hindered = append(hindered, fmt.Sprintf(format, words...)) }
+	shedBefore := s.shed()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -200,10 +230,8 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	if err := flooder.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	var end sync.Once
-	stopFlood := func() { end.Do(func() { _ = flooder.Process.Kill(); _ = flooder.Wait(); close(ended) }) }
-	t.Cleanup(stopFlood)
+	stopFlood := sync.OnceFunc(func() { _ = flooder.Process.Kill(); _ = flooder.Wait() })
+	defer stopFlood()
 
 	begin := time.Now()
 	var doors, streams []time.Duration
@@ -224,7 +252,6 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	}
 	finish := time.Now()
 	stopFlood()
-	<-ended
 	answered := time.Now()
 	s.sends("60.1.0.9", "nsk")
 	after := time.Since(answered)
@@ -233,14 +260,14 @@ func TestFloodHindersNothingElse(t *testing.T) {
 	if rig.Race {
 		spare, soonest = 4*spare, 10*soonest // it keeps a shadow of all that was ever touched, and takes its time for that
 	}
-	rig.Until(t, time.Second, "as before", func() string {
+	rig.Until(t, rig.Soon, "as before", func() string {
 		if m, d := s.vitals(); m > memory+spare || d > descriptors+8 {
 			return fmt.Sprintf("%d MB and %d descriptors, where there were %d and %d", m, d, memory, descriptors)
 		}
 		return "as before"
 	})
 	memoryAfter, descriptorsAfter := s.vitals()
-	dropped := s.shed()
+	dropped := s.shed() - shedBefore
 	queries, _, _ := s.metrics("gslb_dns_queries_total", "udp")
 	failed, _, _ := s.metrics("gslb_endpoint_failed_probes", `"web"`)
 	up, _, _ := s.metrics("gslb_endpoint_up", `"web"`)
@@ -252,25 +279,21 @@ func TestFloodHindersNothingElse(t *testing.T) {
 		int(queries), dropped, span, probes, probeGap, failed, keepalives, heardGap, middle(doors), last(doors), middle(streams), last(streams), after, memoryAfter, descriptorsAfter, memory, descriptors)
 
 	if dropped == 0 {
-		t.Error("it was no flood: the kernel dropped nothing")
+		fault("it was no flood: the kernel dropped nothing")
 	}
 	if up != 1 || failed > 1 || probes < 4 || probeGap > 1500*time.Millisecond {
-		t.Errorf("probes: %d in %s, with a gap of %s; %v failed", probes, span, probeGap, failed)
-	}
-	select {
-	case how := <-lost:
-		t.Errorf("the session was lost: %s", how)
-	default:
+		fault("probes: %d in %s, with a gap of %s; %v failed", probes, span, probeGap, failed)
 	}
 	if heardGap > 3*time.Second {
-		t.Errorf("keepalives: %d in %s, with a gap of %s", keepalives, span, heardGap)
+		fault("keepalives: %d in %s, with a gap of %s", keepalives, span, heardGap)
 	}
 	if n := refused.Load(); n > 0 || last(doors) > 2*time.Second || last(streams) > 4*time.Second /* a first packet of its own may be lost in the flood, twice */ {
-		t.Errorf("%d were refused; the admin door took up to %s, a question by TCP up to %s", n, last(doors), last(streams))
+		fault("%d were refused; the admin door took up to %s, a question by TCP up to %s", n, last(doors), last(streams))
 	}
 	if after > soonest {
-		t.Errorf("the first answer after the flood took %s", after)
+		fault("the first answer after the flood took %s", after)
 	}
+	return hindered
 }
 
 func middle(sorted []time.Duration) time.Duration {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"gslb/test/rig"
 )
@@ -229,7 +228,9 @@ func TestFRRSendsSeveralPathsOfAPrefix(t *testing.T) {
 		}
 		return "two paths"
 	})
-	time.Sleep(time.Second)
+	rig.Until(t, rig.Soon, "2 paths here", func() string {
+		return fmt.Sprintf("%d paths here", strings.Count(s.gslb("routes", "203.0.113.0/24"), f.at.Addr().String()+"#"))
+	})
 	stop := s.watch("203.0.113.1", "nsk")
 	for i, m := range members {
 		m.command("disable", "four")

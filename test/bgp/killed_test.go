@@ -27,7 +27,7 @@ server: {listen: ["DNS"], state: state.db}
 admin: {listen: "ADMIN"}
 geo: {database: GLOBE}
 bgp: {asn: 64512, router_id: 192.0.2.53, listen: ["BGP"]}
-checks: {web: {http: {port: WEB}, interval: 200ms, timeout: 200ms}}
+checks: {web: {http: {port: WEB}, interval: 200ms, timeout: 200ms, fall: 20}}
 datacenters: {msk: {}, ill: {}}
 sites: {nsk: {partners_only: true}}
 services:
@@ -130,7 +130,7 @@ func (k *killing) boot(before bool) {
 		rig.Until(k.t, rig.Soon, k.well, func() string { return k.addresses("192.0.2.200") })
 		h := k.established(k.net.host(5), fair(), good(k.network))
 		rig.Until(k.t, rig.Soon, k.nsk, func() string { return k.addresses("203.0.113.7") })
-		time.Sleep(saved)
+		k.saves()
 		h.conn.Close()
 		return
 	}

@@ -45,7 +45,7 @@ func TestTooManyPrefixesCloseTheSessionAndTheOldSetStays(t *testing.T) {
 	session := b.session("gslb", s.bgp, "")
 	b.configure(routes("four", "203.0.113.0/24", "203.0.114.0/24"), session)
 	b.begin()
-	s.configure(birdPartner(b, ", local: OURS", "    accept: {within: [203.0.112.0/20], max_prefixes: 2}\n    stale: 4s"))
+	s.configure(birdPartner(b, ", local: OURS", "    accept: {within: [203.0.112.0/20], max_prefixes: 2}\n    stale: 10s"))
 	s.begin()
 	s.sends("203.0.113.1", "nsk")
 	b.configure(routes("four", "203.0.113.0/24", "203.0.114.0/24", "203.0.115.0/24"), session)

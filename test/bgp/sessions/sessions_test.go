@@ -19,13 +19,14 @@ import (
 	"gslb/bgp/screen"
 	"gslb/bgp/speaker"
 	"gslb/bgp/wire"
+	"gslb/test/rig"
 )
 
 // speakerProcess in the environment makes the test binary the speaker.
 const speakerProcess = "GSLB_TEST_SPEAKER"
 
 // patience bounds every wait for something that is to happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 func TestMain(m *testing.M) {
 	if os.Getenv(speakerProcess) == "" {
@@ -129,15 +130,11 @@ func (st *stage) expect(want ...string) {
 
 var ourself = bgp.Local{ASN: 64512, RouterID: netip.MustParseAddr("192.0.2.53")}
 
-// freePort is a port of the address that nobody listens on.
+// freePort is an address of ours for peers to connect to.
 func freePort(t *testing.T, address string) netip.AddrPort {
 	t.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).AddrPort()
+	a := netip.MustParseAddr(address)
+	return netip.AddrPortFrom(a, rig.Vacant(t, a))
 }
 
 // router is a peer made by hand.
