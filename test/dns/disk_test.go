@@ -27,8 +27,8 @@ conf() {
   for s in $(seq $1); do echo "  s$s: {check: f, at: {msk: [192.0.2.$((s%250+1)), 198.51.$((s/250)).$((s%250+1))]}}"; done
   echo 'zones: {ok.test: {ns: [ns.example.], services: {www: s1}}}'
 }
-await() { for i in $(seq 300); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done; echo "in vain: $*"; cat log; exit 1; }
-answers() { dig +short +tries=1 +time=1 @127.0.0.1 -p 5390 www.ok.test | grep 192.0.2.2; }
+await() { for i in $(seq 1200); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done; echo "in vain: $*"; cat log; exit 1; }
+answers() { dig +short +tries=1 +time=20 @127.0.0.1 -p 5390 www.ok.test | grep 192.0.2.2; }
 conf 1 > gslb.yaml
 "$GSLB" serve -c gslb.yaml 2>log & server=$!
 await answers
@@ -38,8 +38,8 @@ await grep 'state not saved' log
 await grep 'config 2:.* in force' log
 sleep 2.5
 answers >/dev/null && echo "serving on a full disk"
+mount -o remount,size=64m /mnt # room for all at once: else it might be too little for the next save again
 rm /mnt/filler
-mount -o remount,size=64m /mnt
 await grep 'state saved again' log
 echo "told $(grep -c 'state not saved' log) time, healed $(grep -c 'state saved again' log) time"
 kill -KILL $server
@@ -65,7 +65,7 @@ begin disk/state.db
 await answers 192.0.2.1
 echo down > ill
 await answers 192.0.2.2
-sleep 1.5
+saved
 kill -KILL $server; wait $server 2>/dev/null || true
 for state in disk/state.db disk/other.db disk/new/state.db; do
   echo up > ill
@@ -172,22 +172,25 @@ func TestServesWhileTheDiskTurnsReadOnly(t *testing.T) {
 	apart(t, turnsReadOnly, "told 1 time, healed 1 time\nthen 192.0.2.2, 0 lost\n")
 }
 
-// serving are the words of a server with two places, of which the first is as well as the file "ill" says.
+// serving are the words of a server with two places, of which the first is as well as the file "ill" says. What it knows at a moment
+// is on the disk when it is saved.
 const serving = `
 set -eu
 ip link set lo up
 cd "$FOLDER"
 echo up > ill; echo up > well
-await() { for i in $(seq 300); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done; echo "in vain: $*"; cat log; exit 1; }
-ask() { dig +short +tries=1 +time=1 @127.0.0.1 -p 5390 www.ok.test; }
+await() { for i in $(seq 1200); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done; echo "in vain: $*"; cat log; exit 1; }
+ask() { dig +short +tries=1 +time=20 @127.0.0.1 -p 5390 www.ok.test; }
 answers() { [ "$(ask)" = "$1" ]; }
 served() { ask | grep 192.0.2; }
+knew() { curl -s http://127.0.0.1:5391/metrics | awk -v since=$1 '$1 == "gslb_state_saved_time_seconds" { known = $2 > since } END { exit !known }'; }
+saved() { local now=$(date +%s.%N); await knew $now; }
 begin() {
   cat > gslb.yaml <<END
 server: {listen: ["127.0.0.1:5390"], state: $1}
 admin: {listen: "127.0.0.1:5391"}
 checks:
-  ill: {file: {path: ill}, interval: 1s, fall: 3, rise: 20, window: 20}
+  ill: {file: {path: ill}, interval: 1s, fall: 3, rise: 60, window: 60}
   well: {file: {path: well}, interval: 1s}
 datacenters: {one: {}}
 sites: {two: {}}
@@ -201,7 +204,7 @@ END
 // apart runs a script in namespaces of its own, and holds what it prints against what it should.
 func apart(t *testing.T, script, want string) {
 	t.Helper()
-	for program, debian := range map[string]string{"unshare": "util-linux", "dig": "bind9-dnsutils", "ip": "iproute2"} {
+	for program, debian := range map[string]string{"unshare": "util-linux", "dig": "bind9-dnsutils", "ip": "iproute2", "curl": "curl"} {
 		rig.Installed(t, program, debian)
 	}
 	if os.Getuid() != 0 {

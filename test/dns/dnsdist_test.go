@@ -12,12 +12,13 @@ import (
 	"gslb/test/rig"
 )
 
-// balanced is dnsdist before a server: one backend for UDP and TCP, which it tells its clients by the PROXY protocol.
+// balanced is dnsdist before a server: one backend for UDP and TCP, which it tells its clients by the PROXY protocol. It is
+// up for good, however late it answers on a busy machine.
 const balanced = `
 setLocal("FRONT")
 setACL({"127.0.0.0/8"})
 setSecurityPollSuffix("")
-newServer({address="BACK", source="127.7.0.1", useProxyProtocol=true, tcpFastOpen=false})
+newServer({address="BACK", source="127.7.0.1", useProxyProtocol=true, tcpFastOpen=false}):setUp()
 `
 
 // dnsdist speaks for its clients: each is steered as who it is, over UDP and TCP, and told its own reasons.

@@ -18,11 +18,11 @@ import (
 )
 
 // signedConfig is a server with signed zones: ok.test with names of every kind, safe.ok.test below it with keys of its
-// own, and bare.ok.test without any. DENIAL and DS stand for what differs.
+// own, and bare.ok.test without any. DENIAL and DS stand for what differs, PACE for how often checks look.
 const signedConfig = `
 server: {listen: ["DNS"], state: state.db, nsid: ours}
 admin: {listen: "ADMIN"}
-checks: {said: {file: {path: "state-{address}"}, interval: 50ms, window: 1, fall: 1, rise: 1}}
+checks: {said: {file: {path: "state-{address}"}, interval: PACE, timeout: PACE, window: 1, fall: 1, rise: 1}}
 datacenters: {msk: {location: [55.7, 37.6]}, fra: {location: [50.1, 8.7]}}
 sites: {nsk: {partners_only: true}}
 partners: {sibtel: {site: nsk, networks: [203.0.113.0/24]}}
@@ -97,8 +97,14 @@ func dnskey(t *testing.T, k *sign.Key) string {
 	return strings.TrimSpace(regexp.MustCompile(`DNSKEY (.*)`).FindStringSubmatch(string(text))[1])
 }
 
+// newSignedServer starts one whose verdicts may change as often as its TTL says. Where that is an hour, none changes because
+// the machine was busy for a moment.
 func newSignedServer(t *testing.T, denial, ttl string) *signedServer {
 	t.Helper()
+	pace := "50ms"
+	if ttl == "3600" {
+		pace = "1m"
+	}
 	s := &signedServer{t: t}
 	keys := t.TempDir()
 	now := time.Now().Add(-time.Hour)
@@ -106,7 +112,7 @@ func newSignedServer(t *testing.T, denial, ttl string) *signedServer {
 	s.trust = dnskey(t, key(t, keys, "ok.test", sign.ECDSAP256SHA256, times))
 	_, ds := key(t, keys, "safe.ok.test", sign.Ed25519, times).DS(sign.SHA256)
 	s.keys = keys
-	text := strings.NewReplacer("DENIAL", denial, "DS    DS", "DS    "+ds, "TTL", ttl, "keys: keys", fmt.Sprintf("keys: %q", keys), "LONG", strings.Repeat("x", 250)).Replace(signedConfig)
+	text := strings.NewReplacer("PACE", pace, "DENIAL", denial, "DS    DS", "DS    "+ds, "TTL", ttl, "keys: keys", fmt.Sprintf("keys: %q", keys), "LONG", strings.Repeat("x", 250)).Replace(signedConfig)
 	files := map[string]string{}
 	for _, a := range addresses {
 		files["state-"+a] = "up\n"

@@ -27,7 +27,7 @@ zones:
       ns1 A 192.0.2.53
 %s`, records.String())}), binary, "serve", "-c", "gslb.yaml")
 	ask := func(server string) string {
-		out, _ := exec.Command(i.ip, "netns", "exec", i.name, dig, "@"+server, "-p", "5300", "+norec", "+tries=2", "+time=1", "+ignore", "+bufsize=1232", "large.ok.test", "TXT").Output()
+		out, _ := exec.Command(i.ip, "netns", "exec", i.name, dig, "@"+server, "-p", "5300", "+norec", "+tries=2", "+time=10", "+ignore", "+bufsize=1232", "large.ok.test", "TXT").Output()
 		for line := range strings.Lines(string(out)) {
 			if flags, answer, ok := strings.Cut(line, "; QUERY: 1, "); ok {
 				return strings.TrimPrefix(flags, ";; ") + "; " + strings.TrimSpace(answer)

@@ -91,7 +91,7 @@ func (p *process) end() {
 	go func() { _ = p.cmd.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		_ = p.cmd.Process.Kill()
 		<-ended
 	}
