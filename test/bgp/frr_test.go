@@ -78,7 +78,7 @@ func (f *frr) write(text string) {
 func (f *frr) begin() {
 	f.t.Helper()
 	f.cmd = exec.Command(f.program, "-f", filepath.Join(f.folder, "frr.conf"), "-n", "-S", "-Z", "-l", f.at.Addr().String(), "-p", fmt.Sprint(f.at.Port()),
-		"-P", "0", "-i", filepath.Join(f.folder, "pid"), "--vty_socket", f.folder, "--log", "stdout")
+		"-P", "0", "-i", filepath.Join(f.folder, "pid"), "--vty_socket", ".", "--log", "stdout") // from here: the path of a socket may not be long
 	f.cmd.Dir, f.cmd.Stdout, f.cmd.Stderr = f.folder, f.log, f.log
 	f.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := f.cmd.Start(); err != nil {
@@ -105,11 +105,13 @@ func (f *frr) kill() {
 // vtysh has FRR do something, and gives what it says.
 func (f *frr) vtysh(commands ...string) string {
 	f.t.Helper()
-	arguments := []string{"--vty_socket", f.folder}
+	arguments := []string{"--vty_socket", "."}
 	for _, c := range commands {
 		arguments = append(arguments, "-c", c)
 	}
-	out, err := exec.Command("vtysh", arguments...).CombinedOutput()
+	cmd := exec.Command("vtysh", arguments...)
+	cmd.Dir = f.folder
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		f.t.Fatalf("vtysh %v: %v: %s", commands, err, out)
 	}

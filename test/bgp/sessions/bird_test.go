@@ -14,10 +14,10 @@ import (
 	"gslb/test/rig"
 )
 
-// birdRouter is a BIRD that runs.
+// birdRouter is a BIRD that runs. Its socket is known from its folder: the path of a socket may not be long.
 type birdRouter struct {
 	t      *testing.T
-	socket string
+	folder string
 }
 
 // startBIRD runs BIRD as AS 64501 with one BGP protocol "server", whose text is given, and three routes.
@@ -25,7 +25,7 @@ func startBIRD(t *testing.T, server string) *birdRouter {
 	t.Helper()
 	binary := rig.Installed(t, "bird", "bird2")
 	folder := t.TempDir()
-	b := &birdRouter{t, filepath.Join(folder, "bird.ctl")}
+	b := &birdRouter{t, folder}
 	config := filepath.Join(folder, "bird.conf")
 	text := fmt.Sprintf(`
 log stderr all;
@@ -55,7 +55,8 @@ protocol bgp server {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(binary, "-f", "-c", config, "-s", b.socket, "-P", filepath.Join(folder, "bird.pid"))
+	cmd := exec.Command(binary, "-f", "-c", config, "-s", "bird.ctl", "-P", "bird.pid")
+	cmd.Dir = folder
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -70,7 +71,9 @@ protocol bgp server {
 // command has BIRD do what its client says.
 func (b *birdRouter) command(words ...string) {
 	b.t.Helper()
-	out, err := exec.Command(rig.Installed(b.t, "birdc", "bird2"), append([]string{"-s", b.socket}, words...)...).CombinedOutput()
+	cmd := exec.Command(rig.Installed(b.t, "birdc", "bird2"), append([]string{"-s", "bird.ctl"}, words...)...)
+	cmd.Dir = b.folder
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		b.t.Fatalf("birdc %s: %v: %s", strings.Join(words, " "), err, out)
 	}
