@@ -56,6 +56,7 @@ type query struct {
 	padding   bool // the client pads, and wants to be padded to (RFC 7830)
 
 	signed bool // by a TSIG record, which stands where it has to (RFC 8945)
+	tsigAt int  // the offset of that record
 	spare  int  // octets to leave for the reply's own
 }
 
@@ -148,7 +149,7 @@ func (q *query) records(packet []byte, at, before, additional int) (rcode int) {
 				rcode = dns.RcodeFormatError
 				continue
 			}
-			q.spare = at - owner + tsigOther
+			q.tsigAt, q.spare = owner, at-owner+tsigOther
 		}
 		if rrtype != dns.TypeOPT {
 			continue

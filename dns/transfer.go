@@ -60,7 +60,7 @@ func (r *Responder) Transfer(s *steer.Snapshot, req Request) iter.Seq[[]byte] {
 	}
 	var g *signature
 	if q.signed {
-		if g = verify(s, req.Packet); g == nil || g.err != 0 {
+		if g = verify(s, req.Packet, q.tsigAt); g == nil || g.err != 0 {
 			return nil
 		}
 	}

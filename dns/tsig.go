@@ -7,9 +7,8 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"hash"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"gslb/config"
 	"gslb/dns/steer"
+	"gslb/dns/zone"
 )
 
 // tsigFudge is how far apart the clocks of both sides may be, in seconds (RFC 8945 section 10).
@@ -34,13 +34,17 @@ type signature struct {
 	err   uint16 // why it is not believed (RFC 8945 section 3); 0: it is
 }
 
-// verify judges the signature of a request, which is there ([query.signed]); nil is for one that cannot be read.
-func verify(s *steer.Snapshot, packet []byte) *signature {
+// verify judges the signature of a request, whose record stands at an offset ([query.tsigAt]); nil is for one that cannot be
+// read. The library's own check takes a fudge or a time of 0 for none.
+func verify(s *steer.Snapshot, packet []byte, at int) *signature {
 	m := new(dns.Msg)
 	if m.Unpack(packet) != nil || m.IsTsig() == nil || m.IsTsig().Hdr.Rdlength == 0 { // which the library lets pass
 		return nil
 	}
 	g := &signature{asked: m.IsTsig()}
+	if h := g.asked.Hdr; h.Class != dns.ClassANY || h.Ttl != 0 { // RFC 8945 section 4.2
+		return nil
+	}
 	key, known := s.Policy().Key(strings.ToLower(g.asked.Hdr.Name))
 	if !known || !strings.EqualFold(g.asked.Algorithm, key.Algorithm) {
 		g.err = dns.RcodeBadKey
@@ -51,45 +55,71 @@ func verify(s *steer.Snapshot, packet []byte) *signature {
 		return nil // RFC 8945 section 5.2.2.1
 	}
 	g.key = key
-	switch err := dns.TsigVerifyWithProvider(bytes.Clone(packet), judge(key), "", false); {
-	case errors.Is(err, dns.ErrTime):
-		g.err = dns.RcodeBadTime
-	case err != nil:
+	switch {
+	case !g.genuine(packet[:at]):
 		g.err = dns.RcodeBadSig
+	case g.untimely(time.Now()):
+		g.err = dns.RcodeBadTime
 	case octets < whole: // shorter ones are not believed (RFC 8945 section 5.2.4)
 		g.err = dns.RcodeBadTrunc
 	}
 	return g
 }
 
-// judge is a key by which MACs are judged as far as they go.
-type judge config.TSIGKey
-
-// Generate gives the MAC of a message.
-func (j judge) Generate(message []byte, _ *dns.TSIG) ([]byte, error) {
-	secret, err := base64.StdEncoding.DecodeString(string(j.Secret))
+// genuine tells whether the MAC is that of a request, which is given up to its TSIG record, or what that begins with.
+func (g *signature) genuine(request []byte) bool {
+	mac, err := hex.DecodeString(g.asked.MAC)
 	if err != nil {
-		return nil, fmt.Errorf("secret of key %s: %w", j.Name, err)
+		return false
 	}
-	h := hmac.New(hashOf(j.Algorithm), secret)
+	secret, err := base64.StdEncoding.DecodeString(string(g.key.Secret))
+	if err != nil {
+		return false
+	}
+	message, err := g.digested(request)
+	if err != nil {
+		return false
+	}
+	h := hmac.New(hashOf(g.key.Algorithm), secret)
 	_, _ = h.Write(message) // never fails
-	return h.Sum(nil), nil
+	whole := h.Sum(nil)
+	return hmac.Equal(whole[:min(len(mac), len(whole))], mac)
 }
 
-// Verify tells whether a MAC is that of a message, or what that begins with.
-func (j judge) Verify(message []byte, t *dns.TSIG) error {
-	mac, err := hex.DecodeString(t.MAC)
+// digested is what the MAC of a request is made of (RFC 8945 section 4.3.3): the request as it was before it was signed, and
+// what its TSIG record says beside the MAC.
+func (g *signature) digested(request []byte) ([]byte, error) {
+	t := g.asked
+	owner, err := zone.ParseName(t.Hdr.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	whole, err := j.Generate(message, t)
+	algorithm, err := zone.ParseName(t.Algorithm)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !hmac.Equal(whole[:min(len(mac), len(whole))], mac) {
-		return dns.ErrSig
+	other, err := hex.DecodeString(t.OtherData)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	b := bytes.Clone(request)
+	binary.BigEndian.PutUint16(b, t.OrigId)
+	const count = 10 // the offset of that of the additional records
+	binary.BigEndian.PutUint16(b[count:], binary.BigEndian.Uint16(b[count:])-1)
+	b = binary.BigEndian.AppendUint16(append(b, owner...), dns.ClassANY)
+	b = append(binary.BigEndian.AppendUint32(b, 0), algorithm...)
+	b = binary.BigEndian.AppendUint16(b, uint16(t.TimeSigned>>32))
+	b = binary.BigEndian.AppendUint32(b, uint32(t.TimeSigned))
+	b = binary.BigEndian.AppendUint16(b, t.Fudge)
+	b = binary.BigEndian.AppendUint16(b, t.Error)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(other)))
+	return append(b, other...), nil
+}
+
+// untimely tells whether the request was signed further from now than it allows.
+func (g *signature) untimely(now time.Time) bool {
+	apart := int64(g.asked.TimeSigned) - now.Unix() // 48 bits: it does not overflow
+	return max(apart, -apart) > int64(g.asked.Fudge)
 }
 
 // hashOf gives the hash of an algorithm, by its domain name.
@@ -138,7 +168,7 @@ func timeData(now time.Time) string {
 // errors too (RFC 8945 section 5.3). What is signed by nobody whom we know gets no answer but the reason, and what only
 // looks signed gets FORMERR. It is a rare thing, so the library does it.
 func (w *Worker) respondSigned(s *steer.Snapshot, req *Request, rcode int, to []byte) []byte {
-	g := verify(s, req.Packet)
+	g := verify(s, req.Packet, w.query.tsigAt)
 	if g == nil {
 		return w.respond(s, req, dns.RcodeFormatError, to)
 	}
