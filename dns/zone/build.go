@@ -2,6 +2,7 @@ package zone
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -215,6 +216,9 @@ func (b *builder) file(owner Name, r record) (size int, message string) {
 func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	rrtype := dns.Type(rr.Header().Rrtype)
 	written := int(rr.Header().Rdlength) // by RFC 3597 ("\# LENGTH"), else 0
+	if a, ok := rr.(*dns.AMTRELAY); ok && a.GatewayType > dns.AMTRELAYHost {
+		return "", r, errDiscovery
+	}
 	end, err := dns.PackRR(rr, b.wire[:], 0, nil, false)
 	if err != nil {
 		return "", r, fmt.Errorf("the data of this %s record cannot be sent: %s", rrtype, reason(err))
@@ -238,6 +242,9 @@ func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	}
 	return owner, r, nil
 }
+
+// errDiscovery refuses what the library would send without its relay, and could not read.
+var errDiscovery = errors.New("AMTRELAY records with the discovery bit (RFC 8777 section 4.2.2), or of another relay type than 0 to 3, are not supported")
 
 // whole reports whether a record of a known type that was written as bytes has nothing left over and
 // nothing missing at its end, where the parser stops in silence.
