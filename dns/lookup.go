@@ -384,9 +384,8 @@ func (l *lookup) redirect(name zone.Name, match zone.Match) (next zone.Name, mor
 		l.rcode = dns.RcodeServerFailure
 		return "", false
 	}
-	above := name[:len(name)-len(match.Owner)] // the labels that stand before the DNAME's owner
-	next, _, err := zone.NameFromWire([]byte(above + target))
-	if err != nil {
+	next, ok = zone.Redirected(name, match.Owner, target)
+	if !ok {
 		l.rcode = dns.RcodeYXDomain
 		return "", false
 	}

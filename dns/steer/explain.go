@@ -11,9 +11,6 @@ import (
 	"gslb/dns/zone"
 )
 
-// MaxChain bounds how many aliases are followed inside a zone: by answers, and so by reasons.
-const MaxChain = 8
-
 // Question is what reasons are asked for.
 type Question struct {
 	Name   zone.Name
@@ -38,95 +35,6 @@ const (
 // without tells whether a family is left out.
 func (o Only) without(f Family) bool { return o != BothFamilies && o != OnlyIPv4+Only(f) }
 
-// Explain tells why a client gets what it gets from this name, line by line; the span of the
-// decision, as in [Decision]; and whether the name lies in any zone of ours. It is Decide's own
-// trail, put into words.
-func Explain(s *Snapshot, q Question) (lines []Line, span int, ours bool) {
-	z, ours := s.Zone(q.Name)
-	if !ours {
-		return nil, 0, false
-	}
-	lines = append(lines, clientLine(q.Client))
-	name := q.Name
-	for range MaxChain {
-		match := z.Find(name)
-		if (match.Kind == zone.Exact || match.Kind == zone.Wildcard) && match.Node.Service >= 0 {
-			e := s.explainer(q, match.Node.Service)
-			lines, span = append(lines, e.lines(name, match)...), e.main.Span
-			break
-		}
-		line, next := staticLine(z, name, match)
-		lines = append(lines, line)
-		if next == "" || !s.Follows(z, next) {
-			break
-		}
-		name = next
-	}
-	if b := s.in.Health.Brake(); b.On {
-		lines = append(lines, brakeLine(b, q.Now))
-	}
-	version := Line{{"version", bare}}
-	for _, word := range strings.Fields(s.Version().String()) {
-		key, value, _ := strings.Cut(word, "=")
-		version.add(key, value)
-	}
-	return append(lines, version), span, true
-}
-
-func clientLine(c Client) Line {
-	var l Line
-	switch {
-	case c.ByECS:
-		l.add("client", c.Subnet.Prefix)
-		l.add("via", "ecs")
-	default:
-		l.add("client", c.Source)
-		l.add("via", "source")
-		if c.Subnet.Given() && c.Subnet.Prefix.Bits() > 0 {
-			l.add("ignored", c.Subnet.Prefix)
-		}
-	}
-	return l
-}
-
-// staticLine tells what a name that leads to no service holds, and where its CNAME leads.
-func staticLine(z *zone.Zone, name zone.Name, match zone.Match) (l Line, next zone.Name) {
-	l.add("name", display(name))
-	l.add("zone", display(z.Origin()))
-	switch match.Kind {
-	case zone.Missing:
-		l.add("records", "none")
-		l.add("rcode", "NXDOMAIN")
-		return l, ""
-	case zone.Delegation:
-		l.add("delegated", display(match.Owner))
-		return l, ""
-	case zone.Wildcard:
-		l.add("wildcard", display(match.Owner))
-	}
-	var types []string
-	for _, t := range match.Node.Types() {
-		types = append(types, zone.TypeWord(t))
-	}
-	if types == nil {
-		types = []string{"none"}
-	}
-	l.add("records", strings.Join(types, ","))
-	if target, ok := z.Alias(match.Node); ok {
-		l.add("target", display(target))
-		return l, target
-	}
-	return l, ""
-}
-
-// display writes a name without the final dot.
-func display(n zone.Name) string {
-	if s := strings.TrimSuffix(n.String(), "."); s != "" {
-		return s
-	}
-	return "."
-}
-
 // explainer puts the decisions on one service, one for each family, into words.
 type explainer struct {
 	s         *Snapshot
@@ -140,11 +48,14 @@ type explainer struct {
 
 func (s *Snapshot) explainer(q Question, service int) *explainer {
 	e := &explainer{s: s, service: service, svc: s.in.Policy.Service(service), standing: s.standings.of(service), q: q}
+	if e.svc.gives != zone.TypeA { // a name is given to questions for any type
+		e.q.Only = OnlyIPv4
+	}
 	for f := range e.decisions {
 		e.decisions[f] = Decide(s, Query{Service: service, Client: q.Client, Family: Family(f), Seed: q.Seed, Now: q.Now})
 	}
 	e.main = &e.decisions[IPv4]
-	if (!e.svc.hasIPv4 && q.Only == BothFamilies) || q.Only == OnlyIPv6 {
+	if (!e.svc.hasIPv4 && e.q.Only == BothFamilies) || e.q.Only == OnlyIPv6 {
 		e.main = &e.decisions[IPv6]
 	}
 	return e
@@ -177,6 +88,15 @@ func (e *explainer) answer() string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// alias is the name that the client gets in place of this one, from a service that gives one; "" from any other.
+func (e *explainer) alias() zone.Name {
+	hosts := e.main.Hosts(e.s, e.service, nil)
+	if e.svc.gives != zone.TypeCNAME || len(hosts) == 0 {
+		return ""
+	}
+	return hosts[0].Name
 }
 
 func (e *explainer) scope() int {

@@ -2,11 +2,13 @@ package steer_test
 
 import (
 	"encoding/json"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"gslb/dns/steer"
+	"gslb/dns/zone"
 )
 
 func TestReasons(t *testing.T) {
@@ -14,6 +16,15 @@ func TestReasons(t *testing.T) {
   - {target: msk-1, until: 2026-12-24T06:00:00Z, reason: cooling work, by: nikita}
   - {target: fra, service: portal, hard: true}
   - {target: msk-2, until: 2026-11-01T00:00:00Z, reason: long over}`).Replace(cdn)
+	moved := strings.NewReplacer("services:\n", `services:
+  led: {steer: [datacenters], at: {msk-1: {cname: video.ok.test.}}}
+`, "records: |\n", `records: |
+      old     DNAME new
+      www.new CNAME www
+      deep    DNAME deeper.and.deeper
+      loop    CNAME pool
+      pool    CNAME loop
+`, "{www: portal", "{led: led, www: portal").Replace(cdn)
 	for _, tc := range []struct {
 		name    string
 		config  string
@@ -113,7 +124,45 @@ name=nope.ok.test zone=ok.test records=none rcode=NXDOMAIN
 			config: strings.Replace(cdn, "records: |\n", "records: |\n      www DNAME elsewhere\n", 1),
 			want: `
 client=8.8.8.8 via=source
-name=x.www.ok.test zone=ok.test records=DNAME
+name=x.www.ok.test zone=ok.test dname=www.ok.test records=DNAME target=x.elsewhere.ok.test
+name=x.elsewhere.ok.test zone=ok.test records=none rcode=NXDOMAIN
+`},
+		{
+			name: "an alias below a DNAME, and the service that it leads to", config: moved, asked: "www.old.ok.test", source: "8.8.8.8",
+			want: `
+client=8.8.8.8 via=source
+name=www.old.ok.test zone=ok.test dname=old.ok.test records=DNAME target=www.new.ok.test
+name=www.new.ok.test zone=ok.test records=CNAME target=www.ok.test
+name=www.ok.test service=portal answer="192.0.2.1 192.0.2.2 192.0.2.3 2001:db8:1::1" ttl=300 scope=0
+placed=datacenters
+place=msk-1 tier=1 verdict=chosen
+place=msk-2 tier=1 verdict=chosen
+place=fra tier=1 verdict=chosen
+`},
+		{
+			name: "a DNAME that makes a name too long", config: moved, asked: strings.Repeat("x.", 120) + "deep.ok.test", source: "8.8.8.8",
+			want: "\nclient=8.8.8.8 via=source\nname=" + strings.Repeat("x.", 120) + "deep.ok.test zone=ok.test dname=deep.ok.test records=DNAME rcode=YXDOMAIN\n",
+		},
+		{
+			name: "a service that gives an alias, and the service that the alias leads to", config: moved, asked: "led.ok.test", source: "203.0.113.200",
+			want: `
+client=203.0.113.200 via=source
+name=led.ok.test service=led answer=video.ok.test ttl=60 scope=0
+placed=datacenters
+place=msk-1 tier=1 verdict=chosen
+name=video.ok.test service=video answer=198.51.100.17 ttl=60 scope=25
+placed=partners partner=neva prefix=203.0.113.128/25 peer=static
+place=spb tier=1 verdict=chosen
+place=nsk tier=2 verdict=spare
+place=msk-1 tier=3 verdict=spare
+place=fra tier=3 verdict=spare
+`},
+		{
+			name: "a loop", config: moved, asked: "loop.ok.test", source: "8.8.8.8",
+			want: `
+client=8.8.8.8 via=source
+name=loop.ok.test zone=ok.test records=CNAME target=pool.ok.test
+name=pool.ok.test zone=ok.test records=CNAME target=loop.ok.test
 `},
 		{name: "not our zone", asked: "example.", source: "8.8.8.8", want: "\nnot ours\n"},
 	} {
@@ -130,6 +179,34 @@ name=x.www.ok.test zone=ok.test records=DNAME
 				t.Errorf("got:%swant:%s", got, tc.want)
 			}
 		})
+	}
+}
+
+// A name is given to questions for any type, so reasons for one type tell of it as those for the other do.
+func TestReasonsForEitherTypeTellOfNames(t *testing.T) {
+	w := newWorld(t, strings.NewReplacer("services:\n", `services:
+  led: {steer: [datacenters], at: {msk-1: {cname: cdn.example.}}}
+  sip: {steer: [datacenters], at: {msk-1: {srv: {target: sip.example., port: 5060}}}}
+`, "{www: portal", "{led: led, _sip._udp: sip, www: portal").Replace(cdn))
+	s := w.snapshot()
+	for name, want := range map[string]string{
+		"led.ok.test":       "name=led.ok.test service=led answer=cdn.example ttl=60 scope=0\nplaced=datacenters\nplace=msk-1 tier=1 verdict=chosen\n",
+		"_sip._udp.ok.test": "name=_sip._udp.ok.test service=sip answer=sip.example:5060 ttl=60 scope=0\nplaced=datacenters\nplace=msk-1 tier=1 verdict=chosen\n",
+	} {
+		for only, word := range map[steer.Only]string{steer.BothFamilies: "both", steer.OnlyIPv4: "A", steer.OnlyIPv6: "AAAA"} {
+			n, err := zone.ParseName(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, _, _ := steer.Explain(s, steer.Question{Name: n, Client: s.Client(netip.MustParseAddr("8.8.8.8"), steer.Subnet{}), Only: only, Now: w.now})
+			var got strings.Builder
+			for _, l := range lines[1 : len(lines)-1] {
+				got.WriteString(l.String() + "\n")
+			}
+			if got.String() != want {
+				t.Errorf("%s, %s: got\n%swant\n%s", name, word, &got, want)
+			}
+		}
 	}
 }
 
