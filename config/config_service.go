@@ -47,8 +47,8 @@ type AllDown struct {
 	Addresses []netip.Addr // with AllDownAddresses
 }
 
-// MaxAddresses bounds max_addresses: so many addresses of either family fit an answer of 1232 bytes
-// with a long name.
+// MaxAddresses is how many addresses of either family fit an answer of 1232 bytes with a long name. No answer has more
+// places, and max_addresses beyond it is for clients that come again over TCP.
 const MaxAddresses = 32
 
 // Service is a thing that clients want and places give.
@@ -59,7 +59,7 @@ type Service struct {
 	TTLMin       uint32   // seconds
 	Steer        []Stage
 	Map          string // empty: nearest by distance
-	Answer       int    // places in one answer; 0: all of the winning tier
+	Answer       int    // places in one answer, at most MaxAddresses; 0: all of the winning tier, or as many
 	Pick         Pick
 	AllDown      AllDown
 	MaxAddresses int

@@ -17,7 +17,7 @@ func serviceForm() form[Service] {
 		key("ttl_min", "Least TTL, while a verdict may change soon. Default: half of ttl, at least 1.", seconds(1, maxTTL), func(s *Service) *uint32 { return &s.TTLMin }),
 		key("steer", "Stages by which places are looked for, in order.", setOf("stages", 1, stage), func(s *Service) *[]Stage { return &s.Steer }).or("[partners, geo, datacenters]"),
 		key("map", "Map of the geo stage. Default: nearest by distance.", reference("the name of a map"), func(s *Service) *string { return &s.Map }),
-		key("answer", "How many places of the winning tier one answer gives, or all.", answerForm(), func(s *Service) *int { return &s.Answer }).or("1"),
+		key("answer", "How many places of the winning tier one answer gives, at most 32, or all.", answerForm(), func(s *Service) *int { return &s.Answer }).or("1"),
 		key("pick", "How places are taken from a tier: at random by weight for each query, or by hash of the client's network.",
 			word(choice[Pick]{"weighted", PickWeighted}, choice[Pick]{"hash", PickHash}), func(s *Service) *Pick { return &s.Pick }).or("weighted"),
 		key("all_down", "What is answered when nothing serves: as if all were up, no data, SERVFAIL, or these addresses.", allDownForm(), func(s *Service) *AllDown { return &s.AllDown }).or("serve"),

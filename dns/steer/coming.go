@@ -214,7 +214,7 @@ func (c *coming) take(serving []memberState) {
 
 // takeAny gathers what is given of some members: all of them, or any so many.
 func (c *coming) takeAny(serving []memberState) {
-	if c.svc.answer == 0 || len(serving) <= c.svc.answer {
+	if len(serving) <= c.svc.answer {
 		c.add(serving)
 		return
 	}

@@ -155,8 +155,8 @@ func (c *compiler) compileRamps(service int) {
 
 func (c *compiler) service(s config.Service) Service {
 	svc := Service{
-		name: s.Name, ttl: s.TTL, ttlMin: s.TTLMin, stages: s.Steer, mapName: s.Map, view: -1, answer: s.Answer,
-		pick: s.Pick, allDown: s.AllDown, maxAddresses: s.MaxAddresses,
+		name: s.Name, ttl: s.TTL, ttlMin: s.TTLMin, stages: s.Steer, mapName: s.Map, view: -1, answer: min(cmp.Or(s.Answer, maxChosen), maxChosen),
+		hashes: s.Pick == config.PickHash && s.Answer != 0, allDown: s.AllDown, maxAddresses: s.MaxAddresses,
 	}
 	if s.HTTPS != nil {
 		svc.https = &Binding{Port: s.HTTPS.Port}

@@ -63,7 +63,7 @@ type Decision struct {
 	fixed  []netip.Addr // all_down: addresses
 }
 
-// maxChosen bounds the places of one answer; config bounds max_addresses by it.
+// maxChosen bounds the places of one answer.
 const maxChosen = config.MaxAddresses
 
 // mode is how much of a member's standing counts. Each next one is tried when nobody serves by the one before.
@@ -147,19 +147,16 @@ func (d *Decision) Make(s *Snapshot, q *Query) {
 // on the client's network even where the tiers do not. It does so whether a place comes back or not, since no
 // scope depends on health.
 func (svc *Service) span(client netip.Addr, span int) int {
-	if svc.ramps || svc.hashes() {
+	if svc.ramps || svc.hashes {
 		return max(span, networkBits(client))
 	}
 	return span
 }
 
-// hashes tells whether which places are answered depends on the client's network.
-func (svc *Service) hashes() bool { return svc.pick == config.PickHash && svc.answer != 0 }
-
 // even is the bits of the widest block around the client in which everybody can expect the same of this snapshot.
 // It is wider than the Span where a ramp is configured and none runs.
 func (d *Decision) even(s *Snapshot, service int) int {
-	if s.ramps == nil && !s.in.Policy.services[service].hashes() {
+	if s.ramps == nil && !s.in.Policy.services[service].hashes {
 		return d.path.span
 	}
 	return d.Span

@@ -208,7 +208,7 @@ func verdict(st *standing, chosen bool) string {
 // candidates than are answered.
 func (e *explainer) share(member int, winning bool) (string, bool) {
 	d := e.main
-	if !winning || e.svc.drawsNone() {
+	if !winning || e.svc.hashes {
 		return "", false
 	}
 	w := e.s.walk(e.service, d)

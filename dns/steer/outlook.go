@@ -60,7 +60,7 @@ func (o *Outlook) Of(client netip.Addr) Expected {
 func (o *Outlook) share(d *Decision) {
 	svc := &o.s.in.Policy.services[o.service]
 	w := o.s.walk(o.service, d)
-	if svc.drawsNone() {
+	if svc.hashes {
 		for _, i := range d.chosen[:d.n] {
 			o.shares = append(o.shares, Share{int(i), w.addresses(d, int(i))})
 		}

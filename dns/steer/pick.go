@@ -6,16 +6,13 @@ import (
 	"math/bits"
 	"net/netip"
 	"slices"
-
-	"gslb/config"
 )
 
 // pick takes the places of the answer from the winning tier: all that have a weight, or as many as the
 // service answers with, by weight. Never any from the next tier.
 func (w *walk) pick(d *Decision, q *Query) {
 	tier := w.path.at(d.tier)
-	want := w.svc.answer
-	if want == 0 || len(tier) == 1 { // nothing to draw
+	if len(tier) == 1 || w.svc.answer == maxChosen && len(tier) <= maxChosen { // nothing to draw
 		w.takeAll(tier, d)
 		return
 	}
@@ -26,7 +23,7 @@ func (w *walk) pick(d *Decision, q *Query) {
 			left++ // equals, each of weight 1
 		}
 	}
-	for d.n < want {
+	for d.n < w.svc.answer {
 		i, ok := w.draw(tier, d, q, total, left)
 		if !ok {
 			return
@@ -53,12 +50,10 @@ func (w *walk) takeAll(tier []placeID, d *Decision) {
 	}
 }
 
-// choose adds a member to the answer while there is room: an answer has no more places than addresses.
+// choose adds a member to the answer, which has room for as many as a service answers with.
 func (d *Decision) choose(member int) {
-	if d.n < len(d.chosen) {
-		d.chosen[d.n] = uint32(member)
-		d.n++
-	}
+	d.chosen[d.n] = uint32(member)
+	d.n++
 }
 
 func (d *Decision) chose(member int) bool {
@@ -87,7 +82,7 @@ func (w *walk) weight(member int, total uint64) uint64 {
 
 // draw takes one more member that is not chosen yet; left is the weight of these.
 func (w *walk) draw(tier []placeID, d *Decision, q *Query, total, left uint64) (int, bool) {
-	if w.svc.pick == config.PickHash {
+	if w.svc.hashes {
 		return w.rendezvous(tier, d, q, total)
 	}
 	if left == 0 {
@@ -156,6 +151,3 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
-
-// drawsNone tells whether the places of an answer are not a matter of luck.
-func (svc *Service) drawsNone() bool { return svc.answer == 0 || svc.pick == config.PickHash }

@@ -82,8 +82,8 @@ type Service struct {
 	stages       []config.Stage
 	mapName      string // as the operator wrote it; empty for nearest
 	view         int    // index in Policy.views; -1 without a geo stage
-	answer       int    // 0: all
-	pick         config.Pick
+	answer       int    // places in one answer, at most maxChosen
+	hashes       bool   // which of more places are answered is a matter of the client's network, and not of luck
 	allDown      config.AllDown
 	maxAddresses int
 	gives        uint16    // the type of record that its places are given by: A (and AAAA), CNAME or SRV
