@@ -89,8 +89,29 @@ func TestKeysAreForNobodyElseToRead(t *testing.T) {
 	if d := cmp.Diff(again, keys[0].Times); d != "" || keys[0].data != k.data {
 		t.Errorf("times: %s", d)
 	}
+	if err := k.SetTimes(Times{Created: noon, Publish: noon}); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err = ReadFolder(folder, k.zone); err != nil || len(keys) != 1 || keys[0].Times != k.Times {
+		t.Errorf("times that were taken back: %+v, %v", keys, err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(folder, ".key-*")); len(left) > 0 {
 		t.Errorf("%s is left", left)
+	}
+}
+
+// Tools leave out the class and the TTL of the record, or write both.
+func TestReadsKeysHoweverTheirRecordIsWritten(t *testing.T) {
+	k := newKey(t, t.TempDir(), Ed25519, true, Times{Created: noon, Publish: noon})
+	secret, err := os.ReadFile(k.Path() + ".private")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := strings.TrimPrefix(k.public.String(), k.public.Hdr.String())
+	for _, head := range []string{"ok.test. DNSKEY ", "ok.test. IN DNSKEY ", "OK.test. 3600 IN DNSKEY ", "ok.test. 3600 DNSKEY "} {
+		if got, err := keyOf("; a key\n"+head+data+"\n", string(secret), k.zone); err != nil || got.data != k.data {
+			t.Errorf("%s: %v", head, err)
+		}
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 func TestOutlookTellsWhenTheFirstSignatureEnds(t *testing.T) {
 	s := newScene(t, Rules{})
 	const validity = 14 * 24 * time.Hour
+	if all := s.signer.Outlooks(); len(all) != 1 || !all[0].Expires.After(s.now) {
+		t.Errorf("before the signer has looked: %+v", all)
+	}
 	for day := range 40 {
 		s.now = noon.Add(time.Duration(day) * 24 * time.Hour)
 		s.signer.Look(s.now)
