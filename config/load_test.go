@@ -137,6 +137,21 @@ gslb.yaml.d/b.yaml:1:21: datacenters.msk.location: is given twice: first at gslb
 	}
 }
 
+// Whoever writes drop-ins by a template may have nothing to say in one.
+func TestNothingInADropInTakesNothingAway(t *testing.T) {
+	main := Source{"gslb.yaml", []byte("server: {nsid: a}\ndatacenters: {msk: {location: [1, 2]}}\ndrains: []\n")}
+	alone, ps := Parse(main)
+	if told(ps) != "" {
+		t.Fatal(told(ps))
+	}
+	for _, nothing := range []string{"", "# not yet\n", "---\n", "datacenters:\nserver: {nsid: }\ndrains:\n", "datacenters: {msk: {location: null}}\n"} {
+		c, ps := Parse(main, Source{"gslb.yaml.d/a.yaml", []byte(nothing)})
+		if told(ps) != "" || c.Hash() != alone.Hash() || c.Server.NSID != "a" || len(c.Places) != 1 || !c.Places[0].Located {
+			t.Errorf("%q: %s%+v", nothing, told(ps), c.Places)
+		}
+	}
+}
+
 func TestFilesAreWhatAWatcherWatches(t *testing.T) {
 	folder := t.TempDir()
 	main := write(t, folder, "gslb.yaml", "zones: {ok.test: {file: zones/ok.zone}}\n")

@@ -55,6 +55,7 @@ func TestTSIGKeysAreReadAsTheirToolPrintsThem(t *testing.T) {
 func FuzzTSIGKeys(f *testing.F) {
 	f.Add("key \"xfr\" {\n\talgorithm hmac-sha256;\n\tsecret \"AAAA\";\n};\n")
 	f.Add("/* */ key a { secret AAAA; algorithm hmac-sha1.; }; # end")
+	f.Add("key a { secret AAAA")
 	f.Fuzz(func(t *testing.T, text string) {
 		keys, err := parseTSIGKeys(text)
 		if (err == nil) != (len(keys) > 0) {
