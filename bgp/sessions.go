@@ -32,6 +32,7 @@ type Sessions struct {
 	up      map[uint32]bool   // neighbours whose session is up
 	ids     map[uint32]*relay // of the peers that are wanted
 
+	// Guarded by mu. Run alone writes relays and listeners, so that it need not hold mu to read them.
 	mu        sync.Mutex
 	local     Local
 	peers     []Peer

@@ -127,12 +127,12 @@ type Reason struct {
 type Cause uint8
 
 const (
-	Unknown      Cause = iota
-	Received           // the peer sent a NOTIFICATION
-	Sent               // we sent a NOTIFICATION
-	Lost               // the connection closed without a word
-	Refused            // the two OPENs did not come to a session
-	Deconfigured       // a Configure took the neighbour away or changed it
+	Unknown      Cause = iota // nobody said why
+	Received                  // the peer sent a NOTIFICATION
+	Sent                      // we sent a NOTIFICATION
+	Lost                      // the connection closed without a word
+	Refused                   // the two OPENs did not come to a session
+	Deconfigured              // a Configure took the neighbour away or changed it
 )
 
 func (c Cause) String() string {
