@@ -56,3 +56,14 @@ func TestHostHeaderOfAnAddressHasThePortThatTheSchemeDoesNotImply(t *testing.T) 
 		}
 	}
 }
+
+// Whoever redirects a POST means the page to be looked at, not the form to be sent twice (RFC 9110, section 15.4).
+func TestWhatIsAskedBehindARedirect(t *testing.T) {
+	at := netip.MustParseAddr("192.0.2.1")
+	for _, c := range []struct{ method, want string }{{"", ""}, {"GET", "GET"}, {"HEAD", "HEAD"}, {"OPTIONS", "OPTIONS"}, {"POST", "GET"}} {
+		h := HTTP{Method: c.method, Port: 80, Path: "/old/form?a=b"}
+		if err := h.redirect("next", at); err != nil || h.Method != c.want || h.Path != "/old/next" {
+			t.Errorf("%s: %s %s, %v; want %s /old/next", c.method, h.Method, h.Path, err, c.want)
+		}
+	}
+}

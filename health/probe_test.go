@@ -157,6 +157,8 @@ func TestProbeTellsTheCause(t *testing.T) {
 		{"HTTP/2 frames", http200, says("\x00\x00\x12\x04\x00\x00\x00\x00\x00"), "bad response: not HTTP"},
 		{"garbage for a status", http200, says("HTTP/1.1 \x00\xff\r\n\r\n"), "bad response: malformed header"},
 		{"garbage for a header", http200, says("HTTP/1.1 200 OK\r\n\x00\x01\x02\r\n\r\n"), "bad response: malformed header"},
+		{"a control character in a field", http200, says("HTTP/1.1 200 OK\r\na: b\x00c\r\n\r\n"), "bad response: malformed header"},
+		{"the control character that is no letter", http200, says("HTTP/1.1 200 OK\r\na: b\x7fc\r\n\r\n"), "bad response: malformed header"},
 		{"bad path", with(func(h *HTTP) { h.Path = "ping" }), hangs, "the path of the check is not one"},
 		{"bad method", with(func(h *HTTP) { h.Method = "GET /\r\n" }), hangs, "the method of the check is not one"},
 		{"no kind", nil, hangs, "no probe of this kind"},

@@ -88,6 +88,10 @@ func TestReaderThatLeavesTakesNothingAlong(t *testing.T) {
 	if r, ok := m.open(b, reader); !ok || r.Cause != "x" {
 		t.Errorf("the report is gone: %+v, %v", r, ok)
 	}
+	m.put(b, Result{Cause: "y"}) // nobody waits: the last reader got what it came for
+	if r, ok := m.open(b, reader); !ok || r.Cause != "y" {
+		t.Errorf("the next report is gone: %+v, %v", r, ok)
+	}
 	m.open(b, reader)
 	m.leave(b, make(chan Result, 1))
 	if m.readers[b] != reader {

@@ -245,11 +245,14 @@ func TestUnchangedTargetsKeepTheirSchedule(t *testing.T) {
 
 func TestRemovedTargetStopsAtOnce(t *testing.T) {
 	runs(t, func(t *testing.T, b *Board, r *Runner, w *world) {
-		one, other := target(1), target(2)
+		one, others := target(1), []Target{}
+		for n := range byte(20) {
+			others = append(others, target(n+2))
+		}
 		w.set(w.hanging, one.Address, true)
-		r.Apply([]Target{one, other})
+		r.Apply(append(others, one))
 		time.Sleep(2 * time.Second) // the first probe is in flight
-		r.Apply([]Target{other})
+		r.Apply(others)
 		if got := b.Latest().Endpoint(one.Key()); got != (Endpoint{}) {
 			t.Errorf("the removed endpoint is %+v right after Apply", got)
 		}
@@ -257,12 +260,12 @@ func TestRemovedTargetStopsAtOnce(t *testing.T) {
 		if got := w.counts(one.Address); got.cut != 1 {
 			t.Errorf("%d probes were cut short, want the one in flight", got.cut)
 		}
-		r.Apply([]Target{one, other}) // what the cut probe said must not be seen
+		r.Apply(append(others, one)) // what the cut probe said must not be seen
 		synctest.Wait()
 		if got := b.Latest().Endpoint(one.Key()); got.Results != 0 || got.Verdict != Unknown {
 			t.Errorf("the endpoint that came back is %+v, want a new one", got)
 		}
-		r.Apply([]Target{other})
+		r.Apply(others)
 		time.Sleep(time.Minute)
 		if got := w.counts(one.Address); got.started > 2 {
 			t.Errorf("%d probes of a removed endpoint", got.started)
