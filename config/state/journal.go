@@ -18,9 +18,14 @@ import (
 type Event struct {
 	ID     string            // its place in the journal: later events have greater ones; given by Events and After, not taken by Append
 	Time   time.Time         // from 1970 to 2262, kept to the nanosecond; Events gives it in UTC
-	Kind   string            // what it happened to: endpoint, place, service, drain, config, geo, session, server
+	Kind   string            // what it happened to: one of [Kinds]
 	Text   string            // one line in the operator's words
 	Fields map[string]string // the same for programs; may be nil
+}
+
+// Kinds are what an event of this program can have happened to.
+func Kinds() []string {
+	return []string{"endpoint", "place", "service", "drain", "state", "brake", "config", "geo", "session", "server"}
 }
 
 // entry is an Event's value in the file; its time is in the key.

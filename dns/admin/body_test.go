@@ -2,13 +2,19 @@ package admin_test
 
 import (
 	"context"
+	"maps"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"gslb/bgp"
 	"gslb/config"
+	"gslb/config/state"
 	"gslb/dns/admin"
 )
 
@@ -59,6 +65,10 @@ func TestOrdersThatCannotBeRead(t *testing.T) {
 // Who asks for what is misspelt is told so: an empty list would say that all is well.
 func TestWhatIsMisspeltIsNotFound(t *testing.T) {
 	p := newPeering(t)
+	p.deps.Undrain = func(context.Context, string, string) (admin.Drained, error) {
+		t.Error("a drain was ended that was not meant")
+		return admin.Drained{}, nil
+	}
 	reset := 0
 	p.deps.Reset = func(netip.Addr) bool { reset++; return true }
 	p.views[0].State = bgp.Established
@@ -80,6 +90,18 @@ func TestWhatIsMisspeltIsNotFound(t *testing.T) {
 		{"POST", "/v1/partners/reset?partner=sibtel&all=all", 400, `all \"all\": neither 1 nor 0`},
 		{"POST", "/v1/partners/reset?partner=sibtel&all=0", 200, `"begun":false`},
 		{"POST", "/v1/partners/reset?partner=sibtel&all=true", 200, `"begun":true`},
+		{"GET", "/v1/endpoints?servce=www", 400, `unknown parameter \"servce\" (did you mean service?); known are service, place, address, check, verdict, from, limit`},
+		{"GET", "/v1/version?pretty", 400, `unknown parameter \"pretty\": GET /v1/version takes none`},
+		{"GET", "/v1/services/www?service=www", 400, `unknown parameter \"service\": GET /v1/services/{service} takes none`},
+		{"GET", "/v1/services?place=msk&place=nsk", 400, `place: is given 2 times; once is all that is read`},
+		{"GET", "/v1/services?place=msk;limit=1", 400, `query \"place=msk;limit=1\": invalid semicolon separator in query`},
+		{"GET", "/v1/services?from=", 200, ""},
+		{"GET", "/v1/events?kind=verdict", 400, `kind \"verdict\": not one of endpoint, place, service`},
+		{"GET", "/v1/events/stream?plaec=msk", 400, `(did you mean place?)`},
+		{"DELETE", "/v1/drains/msk?servce=www", 400, `unknown parameter \"servce\" (did you mean service?)`},
+		{"POST", "/v1/reload?force=1", 400, `unknown parameter \"force\"`},
+		{"GET", "/metrics?name[]=up", 200, ""},
+		{"GET", "/healthz?from=balancer", 200, ""},
 	} {
 		r := httptest.NewRequest(c.method, "http://127.0.0.1:8053"+c.path, nil)
 		r.RemoteAddr = "127.0.0.1:4711"
@@ -89,5 +111,31 @@ func TestWhatIsMisspeltIsNotFound(t *testing.T) {
 	}
 	if reset == 0 {
 		t.Error("nothing was begun anew")
+	}
+}
+
+// The kinds by which events can be asked for are those that the program has.
+func TestKindsOfEventsAreAllThatAreMade(t *testing.T) {
+	made, of := map[string]bool{}, regexp.MustCompile(`(?:\{\s*Kind: |\brecord\(|sessionEvent = )"([a-z]+)"`)
+	for _, folder := range []string{"../steer", "../../cmd/gslb"} {
+		files, err := filepath.Glob(folder + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range of.FindAllSubmatch(text, -1) {
+				made[string(found[1])] = true
+			}
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(made)), slices.Sorted(slices.Values(state.Kinds())); !slices.Equal(got, want) {
+		t.Errorf("events are made of\n%v, and known are\n%v", got, want)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"gslb/config"
 	"gslb/dns"
 	"gslb/dns/steer"
 )
@@ -208,9 +207,5 @@ func (d *Departure) verdict(now time.Time) (safe bool, because string) {
 
 // unknownPlace says that the configuration has no such place, and which one may be meant.
 func unknownPlace(s *steer.Snapshot, name string) string {
-	words := fmt.Sprintf("place %q: not in the configuration", name)
-	if near := config.Suggest(name, s.Policy().PlaceNames()); near != "" {
-		words += " (did you mean " + near + "?)"
-	}
-	return words
+	return fmt.Sprintf("place %q: not in the configuration%s", name, meant(name, s.Policy().PlaceNames()))
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -102,13 +103,17 @@ func (o operation) describe(shapes *shapes, failure schema) described {
 	return d
 }
 
-// allRefusals is its own refusals and those of the gate: where the configuration has tokens, whoever shows none, one that
-// does not do, or bad ones too often.
+// allRefusals is its own refusals, that of parameters which it does not know, and those of the gate: where the
+// configuration has tokens, whoever shows none, one that does not do, or bad ones too often.
 func (o operation) allRefusals() []int {
-	if o.role == RoleNone {
-		return o.refusals
+	all := slices.Clone(o.refusals)
+	if o.strict() {
+		all = append(all, http.StatusBadRequest)
 	}
-	return append([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}, o.refusals...)
+	if o.role != RoleNone {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+	}
+	return all
 }
 
 // answer describes what is answered with a code that is no refusal.

@@ -1,10 +1,15 @@
 package admin
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
+
+	"gslb/config/state"
 )
 
 // Role is what somebody may do here.
@@ -53,21 +58,59 @@ func word(name, about string, words ...string) param {
 	return param{name: name, about: about, kind: "string", words: words}
 }
 
-// checked refuses what is none of the words of a parameter: who asks for what is misspelt would find none of it.
+// checked refuses a request whose parameters are not those of the operation: who misspells one would get, or end, more
+// than is meant.
 func (o operation) checked(next http.HandlerFunc) http.HandlerFunc {
-	of := slices.DeleteFunc(slices.Clone(o.params), func(p param) bool { return p.words == nil })
-	if len(of) == 0 {
+	if !o.strict() {
 		return next
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		for _, p := range of {
-			if text := r.FormValue(p.name); text != "" && !slices.Contains(p.words, text) {
-				refuse(w, http.StatusBadRequest, "%s %q: not one of %s", p.name, text, strings.Join(p.words, ", "))
-				return
-			}
+		if err := o.check(r.URL.RawQuery); err != nil {
+			refuse(w, http.StatusBadRequest, "%v", err)
+			return
 		}
 		next(w, r)
 	}
+}
+
+// strict tells whether the operation takes no parameters but its own. What asks for the others, such as Prometheus and
+// load balancers, may have some.
+func (o operation) strict() bool { return strings.HasPrefix(o.path, "/v1/") }
+
+// check tells what is wrong with a query: that it is none, has a parameter that the operation does not know, has one
+// twice, or says what is none of its words.
+func (o operation) check(query string) error {
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		return fmt.Errorf("query %q: %w", query, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		i := slices.IndexFunc(o.params, func(p param) bool { return p.name == name && !p.path })
+		if i < 0 {
+			return o.unknown(name)
+		}
+		switch words, values := o.params[i].words, given[name]; {
+		case len(values) > 1:
+			return fmt.Errorf("%s: is given %d times; once is all that is read", name, len(values))
+		case words != nil && values[0] != "" && !slices.Contains(words, values[0]):
+			return fmt.Errorf("%s %q: not one of %s", name, values[0], strings.Join(words, ", "))
+		}
+	}
+	return nil
+}
+
+// unknown says that the operation has no parameter of this name, and which one may be meant.
+func (o operation) unknown(name string) error {
+	var known []string
+	for _, p := range o.params {
+		if !p.path {
+			known = append(known, p.name)
+		}
+	}
+	if len(known) == 0 {
+		return fmt.Errorf("unknown parameter %q: %s %s takes none", name, o.method, o.path)
+	}
+	return fmt.Errorf("unknown parameter %q%s; known are %s", name, meant(name, known), strings.Join(known, ", "))
 }
 
 func need(p param) param {
@@ -127,7 +170,7 @@ func (h *handler) looks() []operation {
 
 // histories tell what happened.
 func (h *handler) histories() []operation {
-	of := []param{text("place", "Only what happened to this place."), text("service", "Only what happened to this service."), text("kind", "Only of this kind.")}
+	of := []param{text("place", "Only what happened to this place."), text("service", "Only what happened to this service."), word("kind", "Only of this kind: what it happened to.", state.Kinds()...)}
 	return []operation{
 		{method: "GET", path: "/v1/events", role: RoleView, summary: "What happened: the newest events of the journal, oldest first.",
 			params: append(of[:len(of):len(of)], text("since", "A time, or a span before now such as 1h."), param{name: "limit", about: "At most so many.", kind: "integer"}),

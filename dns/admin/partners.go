@@ -194,11 +194,7 @@ func unknownPartner(p *steer.Policy, name string) string {
 		}
 		known = append(known, partner.Name)
 	}
-	words := fmt.Sprintf("partner %q: not in the configuration", name)
-	if near := config.Suggest(name, known); near != "" {
-		words += " (did you mean " + near + "?)"
-	}
-	return words
+	return fmt.Sprintf("partner %q: not in the configuration%s", name, meant(name, known))
 }
 
 // unknownService says that the configuration has no such service, and which one may be meant.
@@ -207,9 +203,13 @@ func unknownService(p *steer.Policy, name string) string {
 	for _, svc := range p.Services() {
 		known = append(known, svc.Name())
 	}
-	words := fmt.Sprintf("service %q: not in the configuration", name)
+	return fmt.Sprintf("service %q: not in the configuration%s", name, meant(name, known))
+}
+
+// meant asks whether a known name was meant by one that is not; "" when none is near.
+func meant(name string, known []string) string {
 	if near := config.Suggest(name, known); near != "" {
-		words += " (did you mean " + near + "?)"
+		return " (did you mean " + near + "?)"
 	}
-	return words
+	return ""
 }
