@@ -40,10 +40,16 @@ func TestWhyGivesTheReasonsOfDig(t *testing.T) {
 	if diff != "" {
 		t.Errorf("the page still differs from dig (-dig +page):\n%s", diff)
 	}
+	p.sees("code.wrap", "CH TXT video.ok.test +subnet=203.0.113.0/24")
 	if hash := value[string](p, "location.hash"); hash != "#/why?name=video.ok.test&client=203.0.113.0%2F24" {
 		t.Errorf("the address is %s: it cannot be sent to a colleague", hash)
 	}
 	p.shoot("why")
+
+	// The server believes no resolver that names such a client, so dig cannot ask in its name.
+	p.open("#/why?name=video.ok.test&client=10.1.2.3", "Why")
+	p.sees(".reasons", "client=10.1.2.3 via=source")
+	p.sees("code.wrap", "gslb explain video.ok.test --client 10.1.2.3")
 }
 
 // withoutClocks leaves out what differs from one moment to the next.

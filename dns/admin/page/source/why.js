@@ -35,7 +35,7 @@ function Reasons({ live, asked }) {
   if (!data) return html`<${Waiting} failure=${failure} />`;
   return html`<${Trouble} failure=${failure} />
     <ol class="reasons" aria-label="reasons">${data.text.map((line, i) => html`<li key=${i} class=${classOf(data.lines[i])}><code>${words(line)}</code></li>`)}</ol>
-    <p class="dim">The same from a shell: <code class="wrap">${digOf(asked, live.state.status).split(" ").map((word, i) => html`<span key=${i} class="whole">${word}</span> `)}</code></p>`;
+    <p class="dim">The same from a shell: <code class="wrap">${commandOf(asked, data.lines, live.state.status).split(" ").map((word, i) => html`<span key=${i} class="whole">${word}</span> `)}</code></p>`;
 }
 
 // classOf marks the line of a place by its verdict.
@@ -61,8 +61,10 @@ function valueOf(key, value) {
   return html`<b>${value}</b>`;
 }
 
-// digOf writes the question as a command, to the first address that the server answers on.
-function digOf(asked, status) {
+// commandOf writes the question as a command, whose answer these reasons are. No resolver may name a client such as
+// 10.1.2.3, of whom the reasons are told as of one who asks by itself: dig cannot ask for it.
+function commandOf(asked, reasons, status) {
+  if (asked.client && reasons[0].via === "source") return `gslb explain ${asked.name} --client ${asked.client}`;
   const at = status?.listen?.[0] ?? "";
   const cut = at.lastIndexOf(":");
   const host = at.slice(0, cut).replace(/[[\]]/g, "");
