@@ -48,7 +48,7 @@ func newEvents(o *options) *cobra.Command {
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), events)
 			}
-			sheet.Events(c.OutOrStdout(), events)
+			sheet.Events(c.OutOrStdout(), events, time.Local)
 			return nil
 		},
 	}

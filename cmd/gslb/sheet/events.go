@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"gslb/dns/admin"
 )
 
-// Events prints what happened, a line each, in the time zone of this machine.
-func Events(w io.Writer, events []admin.Event) {
+// Events prints what happened, a line each, by the clock of a time zone, which each line tells.
+func Events(w io.Writer, events []admin.Event, zone *time.Location) {
 	for _, e := range events {
-		fmt.Fprintln(w, e.Time.Local().Format("2006-01-02 15:04:05"), eventWords(e))
+		fmt.Fprintln(w, e.Time.In(zone).Format(time.RFC3339), eventWords(e))
 	}
 }
 

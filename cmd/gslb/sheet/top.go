@@ -98,7 +98,7 @@ func (f Top) head() [][]cell {
 	}
 	lines := [][]cell{
 		{{"gslb " + s.Version, strongText}, {"  ", plainText}, state, {fmt.Sprintf("  up %s  config %d:%s  %s", steer.Ago(f.Sight.At.Sub(s.Since)),
-			s.Config.Number, s.Config.Hash, f.Sight.At.Format("15:04:05")), plainText}},
+			s.Config.Number, s.Config.Hash, f.Sight.At.Format("15:04:05 MST")), plainText}},
 		{{f.totals(rate, s.Totals), plainText}},
 	}
 	if s.Brake.On {
@@ -257,7 +257,16 @@ func (f Top) happened(room int) [][]cell {
 	}
 	lines := [][]cell{nil, {{"HAPPENED", strongText}}}
 	for _, e := range f.Sight.Events[len(f.Sight.Events)-room:] {
-		lines = append(lines, []cell{{e.Time.In(f.Sight.At.Location()).Format("15:04:05 "), faintText}, {eventWords(e), plainText}})
+		lines = append(lines, []cell{{f.when(e.Time) + " ", faintText}, {eventWords(e), plainText}})
 	}
 	return lines
+}
+
+// when is a point in time by the clock of the first line, with its day where that is another than that of the sight.
+func (f Top) when(t time.Time) string {
+	t = t.In(f.Sight.At.Location())
+	if t.Format(time.DateOnly) != f.Sight.At.Format(time.DateOnly) {
+		return t.Format(time.DateTime)
+	}
+	return t.Format(time.TimeOnly)
 }

@@ -34,7 +34,7 @@ func sights() *Sight {
 		At: at, Before: before, Status: status, Services: look(400, 3),
 		Failing:  []admin.Endpoint{{Service: "video", Place: "nsk", EndpointView: steer.EndpointView{Address: "198.51.100.1", Verdict: "withdrawn", Failed: 11, Window: 20, Cause: "status 503"}}},
 		Partners: []admin.Partner{{Partner: "sibtel", Site: "nsk", Peers: []admin.Peer{{Peer: netip.MustParseAddr("192.0.2.9"), State: "idle", Accepted: 90, Stale: 90}}}},
-		Events:   []admin.Event{{Time: at, Text: "nsk/web withdrawn: 10 of 20 failed, last: status 503"}},
+		Events:   []admin.Event{{Time: at.Add(-13 * time.Hour), Text: "gslb 1.0 started with config 41:77aa01c2"}, {Time: at, Text: "nsk/web withdrawn: 10 of 20 failed, last: status 503"}},
 	}
 }
 
