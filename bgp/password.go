@@ -14,6 +14,12 @@ const maxPassword = 80
 // largestPassword is the most bytes of a file with a password in its first line.
 const largestPassword = 64 << 10
 
+// PasswordReady says why no session could be signed by the first line of a file.
+func PasswordReady(file string) error {
+	_, err := readPassword(file)
+	return err
+}
+
 // readPassword gives the first line of the file. Its errors never hold any of the content.
 func readPassword(file string) (string, error) {
 	text, err := regular.Read(file, largestPassword)

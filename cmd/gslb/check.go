@@ -66,12 +66,10 @@ func (k check) run(c *cobra.Command) error {
 	}
 	cfg, policy, problems := load(k.file)
 	wrong, lines := len(mistakes(problems)), texts(problems)
-	world, err := openGeo(cfg)
-	for _, err := range append(ready(cfg, policy), err) {
-		if err != nil {
-			lines = append(lines, err.Error())
-			wrong++
-		}
+	world, amiss := surroundings(cfg, policy, unread(k.file, problems) == nil)
+	for _, err := range amiss {
+		lines = append(lines, err.Error())
+		wrong++
 	}
 	var room *sheet.Capacities
 	if wrong == 0 {
@@ -79,7 +77,7 @@ func (k check) run(c *cobra.Command) error {
 		if room == nil && crowds != nil {
 			lines = append(lines, k.clients+": warning: is not used: no place has a capacity")
 		}
-		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), room.Warnings(cfg)))...)
+		lines = append(lines, texts(slices.Concat(fitNobody(cfg, world), keyless(cfg, policy), peerless(cfg), room.Warnings(cfg)))...)
 	}
 	if k.json {
 		if err := writeJSON(c.OutOrStdout(), checked{cfg.File, cfg.Hash(), wrong == 0, append([]string{}, lines...), room}); err != nil {
@@ -101,6 +99,20 @@ func (k check) run(c *cobra.Command) error {
 		room.Write(c.OutOrStdout())
 	}
 	return nil
+}
+
+// surroundings reads the geo data that a configuration asks for, and tells what it needs of this machine and cannot have.
+// One that could not be read asks for nothing.
+func surroundings(cfg *config.Config, policy *steer.Policy, read bool) (*geo.Map, []error) {
+	if !read {
+		return nil, nil
+	}
+	amiss := ready(cfg, policy)
+	world, err := openGeo(cfg)
+	if err != nil {
+		amiss = append(amiss, err)
+	}
+	return world, amiss
 }
 
 // room reckons what the places carry; nil when none has a capacity.
