@@ -143,15 +143,13 @@ func severStory(t *testing.T, r *run) {
 	}
 	r.say("sever sibtel")
 	r.want("sibtel's router was killed (kill -9): its session ends without a word")
-	r.want("sibtel 127.0.10.179 session down")
-	r.want("sibtel: 2 prefixes, stale")
+	r.want("sibtel 127.0.10.179 session down", "sibtel: 2 prefixes, stale")
 	within(t, "stale prefix", func() bool { known, stale := stale(); return known && stale })
 	r.say("withdraw sibtel")
 	r.want("sibtel's router does not run; restore sibtel starts it again")
 	r.say("restore sibtel")
 	r.want("sibtel's router is started again")
-	r.want("sibtel 127.0.10.179 session up")
-	r.want("sibtel: 2 prefixes\n")
+	r.want("sibtel 127.0.10.179 session up", "sibtel: 2 prefixes\n")
 	within(t, "prefix that is not stale", func() bool { known, stale := stale(); return known && !stale })
 	if strings.Contains(r.text(), "for a client of sibtel is now") {
 		t.Errorf("the partner's clients were sent elsewhere:\n%s", r.text())
@@ -163,13 +161,11 @@ func severStory(t *testing.T, r *run) {
 // withdrawStory is over before prefixes that were only stale would leave.
 func withdrawStory(t *testing.T, r *run) {
 	r.say("withdraw sibtel")
-	r.want("sibtel withdraws its 2 prefixes: 203.0.113.0/24 and 2001:db8:203::/48")
-	r.want("sibtel: no prefixes")
-	r.want("video.demo.test for a client of sibtel is now msk-1 127.0.10.1, was nsk 127.0.10.4")
+	r.want("sibtel withdraws its 2 prefixes: 203.0.113.0/24 and 2001:db8:203::/48", "sibtel: no prefixes",
+		"video.demo.test for a client of sibtel is now msk-1 127.0.10.1, was nsk 127.0.10.4")
 	r.say("announce sibtel")
-	r.want("sibtel announces its 2 prefixes")
-	r.want("sibtel: 2 prefixes\n")
-	r.want("video.demo.test for a client of sibtel is now nsk 127.0.10.4, was msk-1 127.0.10.1")
+	r.want("sibtel announces its 2 prefixes", "sibtel: 2 prefixes\n",
+		"video.demo.test for a client of sibtel is now nsk 127.0.10.4, was msk-1 127.0.10.1")
 	r.say("quit")
 	r.wantEnd(0)
 }
