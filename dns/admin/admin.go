@@ -82,6 +82,7 @@ func New(d Deps) http.Handler {
 		}
 		mux.HandleFunc(o.method+" "+o.path, h.gate.guarded(o.role, serve))
 	}
+	mux.Handle("/v1/", nothing(mux))
 	files := page.Handler() // open to whoever reaches the door: there is no data in them
 	mux.Handle("GET /{$}", files)
 	mux.Handle("GET /page/", files)

@@ -100,6 +100,10 @@ func TestWhatIsMisspeltIsNotFound(t *testing.T) {
 		{"GET", "/v1/events/stream?plaec=msk", 400, `(did you mean place?)`},
 		{"DELETE", "/v1/drains/msk?servce=www", 400, `unknown parameter \"servce\" (did you mean service?)`},
 		{"POST", "/v1/reload?force=1", 400, `unknown parameter \"force\"`},
+		{"GET", "/v1/endpoint", 404, `{"error":"/v1/endpoint: nothing is there; /v1/openapi.json tells what is"}`},
+		{"GET", "/v1/", 404, `{"error":`},
+		{"PUT", "/v1/drains", 405, `{"error":"PUT /v1/drains: it can be asked by GET, POST"}`},
+		{"GET", "/v1/reload", 405, `{"error":"GET /v1/reload: it can be asked by POST"}`},
 		{"GET", "/metrics?name[]=up", 200, ""},
 		{"GET", "/healthz?from=balancer", 200, ""},
 	} {
