@@ -11,7 +11,6 @@ import (
 
 	"gslb/cmd/gslb/sheet"
 	"gslb/dns/sign"
-	"gslb/dns/steer"
 	"gslb/dns/zone"
 )
 
@@ -176,7 +175,7 @@ func (d dnssec) show(w io.Writer, asJSON bool) error {
 		fmt.Fprintln(w, "\nNext:")
 	}
 	for _, e := range v.Next {
-		fmt.Fprintf(w, "  %s (in %s): %s\n", sheet.Stamp(e.At), steer.Ago(e.At.Sub(d.now)), e.Text)
+		fmt.Fprintf(w, "  %s (in %s): %s\n", sheet.Stamp(e.At), sheet.Left(e.At.Sub(d.now)), e.Text)
 	}
 	if v.Waits != "" {
 		fmt.Fprintf(w, "\nWaiting: %s\n", v.Waits)

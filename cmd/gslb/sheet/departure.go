@@ -59,7 +59,7 @@ func (s sheet) cacheWords(expired time.Time) string {
 	case expired.IsZero():
 		return "-"
 	case s.now.Before(expired):
-		return fmt.Sprintf("those that keep to the TTL have it until %s (%s to go)", Stamp(expired), s.ago(s.now.Add(-expired.Sub(s.now))))
+		return fmt.Sprintf("those that keep to the TTL have it until %s (%s to go)", Stamp(expired), Left(expired.Sub(s.now)))
 	}
 	return fmt.Sprintf("those that keep to the TTL forgot it at %s (%s ago)", Stamp(expired), s.ago(expired))
 }
@@ -91,7 +91,7 @@ func (s sheet) forecastWords(f admin.Forecast) string {
 	told := 0
 	for _, p := range f.Points {
 		if p.At.After(s.now) && told < 3 {
-			words += fmt.Sprintf(", %.1f%% in %s", 100*p.Left, s.ago(s.now.Add(-p.At.Sub(s.now))))
+			words += fmt.Sprintf(", %.1f%% in %s", 100*p.Left, Left(p.At.Sub(s.now)))
 			told++
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"gslb/bgp"
 	"gslb/bgp/rpki"
 	"gslb/dns/admin"
-	"gslb/dns/steer"
 )
 
 // Partners prints one line a peer, then what an operator may want to do something about.
@@ -110,7 +109,7 @@ func (s sheet) troubles(all admin.Partners) []string {
 			}
 			if !peer.Until.IsZero() {
 				lines = append(lines, fmt.Sprintf("%s %s: suspended until %s (%s to go), or until gslb partners reset %s",
-					p.Partner, peer.Peer, Stamp(peer.Until), steer.Ago(peer.Until.Sub(s.now)), p.Partner))
+					p.Partner, peer.Peer, Stamp(peer.Until), Left(peer.Until.Sub(s.now)), p.Partner))
 			}
 			if len(peer.Malformed) > 0 {
 				lines = append(lines, fmt.Sprintf("%s %s: malformed messages: %s", p.Partner, peer.Peer, counts(peer.Malformed)))

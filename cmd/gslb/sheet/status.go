@@ -95,7 +95,7 @@ func (s sheet) service(v steer.ServiceView) {
 			fmt.Fprintf(s.w, "  %s is drained%s\n", p.Place, s.drainWords(*p.Drain))
 		}
 		if r := p.Ramp; r != nil {
-			fmt.Fprintf(s.w, "  %s comes back: it has %d%% of its clients, and all of them at %s (%s to go)\n", p.Place, int(100*r.Part), Stamp(r.Until), steer.Ago(r.Until.Sub(s.now)))
+			fmt.Fprintf(s.w, "  %s comes back: it has %d%% of its clients, and all of them at %s (%s to go)\n", p.Place, int(100*r.Part), Stamp(r.Until), Left(r.Until.Sub(s.now)))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func nextWord(e steer.EndpointView) string {
 	if e.Next == 0 {
 		return "-"
 	}
-	in := steer.Ago(time.Duration(e.Next * float64(time.Second)))
+	in := Left(time.Duration(e.Next * float64(time.Second)))
 	if e.Verdict == "withdrawn" {
 		return "up in " + in
 	}
@@ -185,7 +185,7 @@ func (s sheet) drainWords(d steer.DrainView) string {
 		words = append(words, "by "+d.By)
 	}
 	if !d.Until.IsZero() {
-		words = append(words, fmt.Sprintf("until %s (%s to go)", Stamp(d.Until), steer.Ago(d.Until.Sub(s.now))))
+		words = append(words, fmt.Sprintf("until %s (%s to go)", Stamp(d.Until), Left(d.Until.Sub(s.now))))
 	}
 	if words == nil {
 		return ""
