@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -24,10 +25,38 @@ $SOURCE_DATE_EPOCH, if set, is their date.`,
 			header := &doc.GenManHeader{Title: "GSLB", Section: "1", Source: "gslb " + version, Manual: "Global DNS traffic manager"}
 			root := c.Root()
 			root.DisableAutoGenTag = true
+			asManual(root)
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
 				return fmt.Errorf("write the pages into %s: %w", args[0], err)
 			}
 			return nil
 		},
 	}
+}
+
+// asManual makes the texts of all commands such as the generator of pages reads: as Markdown, where two spaces before a
+// line keep it no more from being filled than none.
+func asManual(c *cobra.Command) {
+	c.Long = markdown(c.Long)
+	for _, sub := range c.Commands() {
+		asManual(sub)
+	}
+}
+
+// markdown makes blocks of code of the lines of a help text that are indented.
+func markdown(help string) string {
+	var out strings.Builder
+	was := ""
+	for line := range strings.Lines(help) {
+		indented := strings.HasPrefix(line, "  ")
+		if was != "" && strings.TrimSpace(was) != "" && indented != strings.HasPrefix(was, "  ") && strings.TrimSpace(line) != "" {
+			out.WriteString("\n") // a block stands by itself
+		}
+		if indented {
+			out.WriteString("  ")
+		}
+		out.WriteString(line)
+		was = line
+	}
+	return out.String()
 }

@@ -38,6 +38,11 @@ sent to the partner. Secrets are named, never printed.`,
 		},
 	}
 	c.Flags().StringVar(&router, "for", "all", "`router` of the partner: "+routerWords(kit.Routers()))
+	kinds := []string{"all"}
+	for _, r := range kit.Routers() {
+		kinds = append(kinds, string(r))
+	}
+	_ = c.RegisterFlagCompletionFunc("for", words(kinds...)) // the flag is there
 	return c
 }
 
