@@ -30,6 +30,9 @@ A scenario is text. Files come first, each under a line with its name; then the 
   > ask www.ok.test A from 203.0.113.7
     A 192.0.2.1 ttl=60
 
+Where networks are says only the file geo: without it no client has a location. The word builtin in place of its lines
+stands for the built-in countries, so that clients come where the server would send them.
+
 A line that begins with "> " is a command, lines of "| " below it are its input. What it comes to
 stands below it, two spaces in. Lines of # are comments.
 
@@ -37,6 +40,7 @@ stands below it, two spaces in. Lines of # are comments.
   run 90s                      let time pass          probes   count the probes
   run 10 probes of ADDRESS     until so many          restart [after 5m]
   fail ADDRESS CAUSE           hang ADDRESS           flaky ADDRESS SSF      heal ADDRESS
+  delay ADDRESS 800ms          its probes take so long
   write FILE                   with the input as its text; a configuration is reloaded at once
   edit FILE "OLD" "NEW"        remove FILE
   connect PEER                 lose PEER              shutdown PEER          complete PEER

@@ -9,7 +9,8 @@
 //
 // A script is text of three parts. First some words on what it shows, as comment; then files, each
 // under a line with its name, of which gslb.yaml is the configuration, gslb.yaml.d/*.yaml are its
-// drop-ins and geo says where networks are; and, under the name script, what happens:
+// drop-ins and geo says where networks are, line by line or by the word builtin, which is the map that servers have built
+// in; and, under the name script, what happens:
 //
 //	# A dead datacenter leaves the answers at the tenth failure.
 //

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bufio"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -10,31 +9,40 @@ import (
 	"gslb/geo"
 )
 
+// builtinGlobe is the one line of a map that is the built-in one of servers.
+const builtinGlobe = "builtin"
+
+// entry is one line of a map of the globe.
+type entry struct {
+	network netip.Prefix
+	at      geo.Location
+}
+
 // readGlobe reads a map of the globe: on each line a network and what is known of it, as
-// "203.0.113.0/24 country=RU at=55.75,37.62". Lines that begin with # are comments.
+// "203.0.113.0/24 country=RU at=55.75,37.62"; or the word builtin alone. Lines that begin with # are comments.
 func readGlobe(text string) (*geo.Map, error) {
-	type entry struct {
-		network netip.Prefix
-		at      geo.Location
-	}
 	var entries []entry
-	for lines, number := bufio.NewScanner(strings.NewReader(text)), 1; lines.Scan(); number++ {
-		if l := strings.TrimSpace(lines.Text()); l == "" || strings.HasPrefix(l, "#") {
+	isBuiltin, number := false, 0
+	for l := range strings.Lines(text) {
+		number++
+		l = strings.TrimSpace(l)
+		if l == "" || strings.HasPrefix(l, "#") {
 			continue
 		}
-		words, err := split(lines.Text())
+		if isBuiltin || l == builtinGlobe && len(entries) > 0 {
+			return nil, fmt.Errorf("%s:%d: %s is a whole map: no other line stands beside it", geoFile, number, builtinGlobe)
+		}
+		if isBuiltin = l == builtinGlobe; isBuiltin {
+			continue
+		}
+		e, err := readEntry(l)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", geoFile, number, err)
 		}
-		network, err := netip.ParsePrefix(words[0])
-		if err != nil || network.Addr().Is4In6() {
-			return nil, fmt.Errorf("%s:%d: %q is not a network", geoFile, number, words[0])
-		}
-		at, err := readLocation(words[1:])
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", geoFile, number, err)
-		}
-		entries = append(entries, entry{network.Masked(), at})
+		entries = append(entries, e)
+	}
+	if isBuiltin {
+		return geo.Open(geo.Files{Database: builtinGlobe})
 	}
 	return geo.NewMap(func(yield func(netip.Prefix, geo.Location) bool) {
 		for _, e := range entries {
@@ -43,6 +51,20 @@ func readGlobe(text string) (*geo.Map, error) {
 			}
 		}
 	}), nil
+}
+
+// readEntry reads a network and what is known of it.
+func readEntry(l string) (entry, error) {
+	words, err := split(l)
+	if err != nil {
+		return entry{}, err
+	}
+	network, err := netip.ParsePrefix(words[0])
+	if err != nil || network.Addr().Is4In6() {
+		return entry{}, fmt.Errorf("%q is not a network", words[0])
+	}
+	at, err := readLocation(words[1:])
+	return entry{network.Masked(), at}, err
 }
 
 // readLocation reads key=value words.

@@ -35,6 +35,8 @@ func TestScriptMistakes(t *testing.T) {
 		{"an ambiguous edit", sound + "> edit gslb.yaml e o\n", `s: line 5: edit: "e" stands 3 times in gslb.yaml, not once`},
 		{"input for nothing", sound + "> status\n| x\n", "s: line 5: status: takes no input"},
 		{"a bad globe", files + "-- geo --\n\nMoscow country=RU\n-- script --\n", `s: geo:2: "Moscow" is not a network`},
+		{"two globes", files + "-- geo --\n192.0.2.0/24 country=RU\nbuiltin\n-- script --\n", "s: geo:2: builtin is a whole map: no other line stands beside it"},
+		{"a globe and more", files + "-- geo --\n# all\nbuiltin\n192.0.2.0/24 country=RU\n-- script --\n", "s: geo:3: builtin is a whole map: no other line stands beside it"},
 		{"a bad location", files + "-- geo --\n192.0.2.0/24 at=north\n-- script --\n", `s: geo:1: at: "north" is not latitude,longitude in degrees`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
