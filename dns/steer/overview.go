@@ -59,7 +59,7 @@ type EndpointView struct {
 	State    string  `json:"state,omitempty"`    // up or down by hand, whatever the verdict
 	Degraded bool    `json:"degraded,omitempty"` // it serves, and has failed of late
 	Held     bool    `json:"held,omitempty"`     // by the brake: the rule would withdraw it
-	Next     float64 `json:"next,omitempty"`     // seconds until the rule could turn the verdict at the earliest; 0: nothing points that way
+	Next     float64 `json:"next,omitempty"`     // seconds until the rule could turn the verdict at the earliest; 0: nothing points that way, or the brake holds it
 
 	Key health.Key `json:"-"` // of the worst check's probe; the zero Key of an unchecked one
 
@@ -154,7 +154,9 @@ func (s *Snapshot) endpointView(m *member, e endpoint) EndpointView {
 	view.Failing, view.Succeeding = state.Failing, state.Succeeding
 	view.Cause, view.Since = state.Cause, state.Since
 	view.Degraded, view.Held = c.degraded, state.Held
-	view.Next = (c.falls + c.rises).Seconds()
+	if view.Next = c.rises.Seconds(); !s.in.Health.Brake().On { // which nobody is withdrawn under
+		view.Next += c.falls.Seconds()
+	}
 	rule := t.Check.Rule()
 	view.Fall, view.Rise, view.Interval = rule.Fall, rule.Rise, t.Check.Interval.Seconds()
 	view.Last = health.Window{Bits: state.Bits, Results: state.Results}.String()
