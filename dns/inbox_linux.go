@@ -51,7 +51,17 @@ func newInbox(conn *net.UDPConn) (*inbox, error) {
 	}
 	_ = conn.Close() // the socket is open as long as ours is
 	_ = seePath(socket, unix.IP_PMTUDISC_PROBE)
+	_ = waitsAtMost(socket, patience) // else it never waits: a call that would says that there is nothing
 	return in, nil
+}
+
+// waitsAtMost has calls that may wait do so, and no longer than that.
+func waitsAtMost(socket int, most time.Duration) error {
+	limit := unix.NsecToTimeval(int64(most))
+	if err := unix.SetsockoptTimeval(socket, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
+		return err
+	}
+	return unix.SetNonblock(socket, false)
 }
 
 // fragment lets packets leave in fragments that the link is too narrow for, from now on. It gives false if they may
@@ -70,7 +80,7 @@ func (in *inbox) fragment() bool {
 // callsForMany is an error where there are no calls for many packets at once, as in some sandboxes.
 func callsForMany(socket int) error {
 	for _, call := range [...]uintptr{unix.SYS_RECVMMSG, unix.SYS_SENDMMSG} {
-		if _, errno := mmsg(call, socket, nil, 0); errno == unix.ENOSYS || errno == unix.EPERM {
+		if _, errno := mmsg(call, socket, nil, 0, unix.MSG_DONTWAIT); errno == unix.ENOSYS || errno == unix.EPERM {
 			return errno
 		}
 	}

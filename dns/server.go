@@ -31,6 +31,7 @@ type Server struct {
 	certificates [transports]atomic.Pointer[Certificate] // that are in force
 	httpPath     atomic.Pointer[string]                  // likewise
 	coalesce     atomic.Int64                            // likewise: a time.Duration
+	seats        seats
 }
 
 // NewServer makes a server without sockets. Every request is answered from the snapshot that is
@@ -57,6 +58,7 @@ func (s *Server) Listen(doors Doors) error {
 	}
 	s.httpPath.Store(&doors.HTTPS.Path)
 	s.coalesce.Store(int64(doors.Coalesce))
+	s.seats.furnish()
 	for w, d := range s.doors {
 		if !slices.Contains(wanted, w) {
 			d.close()

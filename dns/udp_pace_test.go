@@ -8,9 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"gslb/dns/steer"
 )
@@ -21,40 +25,50 @@ func TestPacketsAreAnsweredAtEveryPace(t *testing.T) {
 	for _, tc := range []struct {
 		name, listen string
 		coalesce     time.Duration
+		seats        int64
 	}{
-		{"one address", "127.0.0.1", 0}, {"all addresses", "0.0.0.0", 0}, {"with pauses", "127.0.0.1", 50 * time.Microsecond},
+		{"one address", "127.0.0.1", 0, 0}, {"all addresses", "0.0.0.0", 0, 0}, {"with pauses", "127.0.0.1", 50 * time.Microsecond, 0},
+		{"waiting in the kernel", "127.0.0.1", 0, 1}, {"with pauses, waiting in the kernel", "0.0.0.0", 50 * time.Microsecond, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			listen := tc.listen
-			conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0), 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, other := range conns[1:] {
-				_ = other.Close()
-			}
-			snapshot := emptySnapshot()
-			s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return snapshot }, slog.New(slog.DiscardHandler))
+			s, client := serveOneSocket(t, tc.listen)
 			s.coalesce.Store(int64(tc.coalesce))
-			ctx, cancel := context.WithCancel(t.Context())
-			var worker sync.WaitGroup
-			defer worker.Wait()
-			defer func() { _ = conns[0].Close() }()
-			defer cancel()
-			worker.Go(func() { s.serveUDP(ctx, conns[0], listen == "0.0.0.0") })
-
-			port := conns[0].LocalAddr().(*net.UDPAddr).Port
-			client, err := net.Dial("udp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port)).String())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
+			s.seats.most.Store(tc.seats)
 			sizes := [...]int{1, 2, 3, batchSize, batchSize + 1}
 			for i := range 2000 {
 				ask(t, client, i, sizes[i*i%7%len(sizes)])
 			}
 		})
 	}
+}
+
+// serveOneSocket serves on one socket until the test ends, and gives who asks it.
+func serveOneSocket(t *testing.T, listen string) (*Server, net.Conn) {
+	t.Helper()
+	conns, err := bindUDP(t.Context(), netip.AddrPortFrom(netip.MustParseAddr(listen), 0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := conns[0].LocalAddr().(*net.UDPAddr).Port
+	client, err := net.Dial("udp", netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), uint16(port)).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot := emptySnapshot()
+	s := NewServer(NewResponder("ns1", "test"), func() *steer.Snapshot { return snapshot }, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	var worker sync.WaitGroup
+	worker.Go(func() { s.serveUDP(ctx, conns[0], listen == "0.0.0.0") })
+	t.Cleanup(func() {
+		cancel()
+		_ = conns[0].Close()
+		worker.Wait()
+		_ = client.Close()
+		if n := s.seats.taken.Load(); n != 0 {
+			t.Errorf("%d seats are still taken", n)
+		}
+	})
+	return s, client
 }
 
 // ask sends so many requests at once, and waits for their replies.
@@ -73,6 +87,77 @@ func ask(t *testing.T, client net.Conn, round, requests int) {
 	for i := range requests {
 		if n, err := client.Read(reply); err != nil || n != headerSize {
 			t.Fatalf("round %d, reply %d of %d: %d octets: %v", round, i+1, requests, n, err)
+		}
+	}
+}
+
+// A worker that is asked fast waits in the kernel, and when nobody asks any more it gives its seat back; either way it
+// answers what comes next.
+func TestSeatIsHeldForAsLongAsPacketsComeFast(t *testing.T) {
+	const many = 16
+	s, client := serveOneSocket(t, "127.0.0.1")
+	s.seats.most.Store(1)
+	for round := range 20 {
+		waitFor(t, "a worker that is asked without rest to take its seat", func() bool {
+			ask(t, client, round, many)
+			return s.seats.taken.Load() == 1
+		})
+		waitFor(t, "a worker that nobody asks to give its seat back", func() bool { return s.seats.taken.Load() == 0 })
+		ask(t, client, round, 1)
+	}
+}
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for until := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
+		if time.Now().After(until) {
+			t.Fatalf("waited a minute for %s", what)
+		}
+	}
+}
+
+// Go's runtime does not see that somebody waits in the kernel, and who does so must stop for the collector all the same.
+func TestCollectorEndsAWaitInTheKernel(t *testing.T) {
+	in, _ := inboxAndClient(t)
+	if err := waitsAtMost(in.socket, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan syscall.Errno)
+	go func() {
+		_, errno := mmsg(unix.SYS_RECVMMSG, in.socket, new(message), 1, unix.MSG_WAITFORONE)
+		ended <- errno
+	}()
+	for {
+		runtime.GC() // it may come before the wait begins
+		select {
+		case errno := <-ended:
+			if errno != unix.EINTR {
+				t.Errorf("the wait ended by %v", errno)
+			}
+			return
+		default:
+		}
+	}
+}
+
+func TestSeatsAreNotTakenByMoreThanThereAre(t *testing.T) {
+	for _, tc := range []struct{ most, takers, want int64 }{{0, 2, 0}, {-1, 2, 0}, {1, 2, 1}, {3, 2, 2}} {
+		var s seats
+		s.most.Store(tc.most)
+		var got int64
+		for range tc.takers {
+			if s.take() {
+				got++
+			}
+		}
+		if got != tc.want || s.taken.Load() != tc.want {
+			t.Errorf("%d seats, %d takers: %d took one, and %d are taken; want %d", tc.most, tc.takers, got, s.taken.Load(), tc.want)
+		}
+		for range got {
+			s.leave()
+		}
+		if tc.most > 0 && !s.take() {
+			t.Errorf("%d seats: none is free when all have left", tc.most)
 		}
 	}
 }
