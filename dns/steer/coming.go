@@ -116,7 +116,7 @@ func (p *Policy) tiersOf(svc *Service) [][]int {
 	add := func(tier []placeID) {
 		var members []int
 		for _, place := range tier {
-			if i, ok := svc.member(place); ok {
+			if i, ok := svc.places.member(place); ok {
 				members = append(members, i)
 			}
 		}
@@ -124,7 +124,7 @@ func (p *Policy) tiersOf(svc *Service) [][]int {
 			tiers = append(tiers, members)
 		}
 	}
-	for _, l := range []list{svc.datacenters, svc.rest} {
+	for _, l := range []list{svc.places.datacenters, svc.places.rest} {
 		for _, tier := range l {
 			add(tier)
 		}

@@ -2,7 +2,6 @@ package steer
 
 import (
 	"cmp"
-	"encoding/binary"
 	"hash/fnv"
 	"slices"
 
@@ -32,6 +31,7 @@ func Recompile(cfg *config.Config, old *Policy) (*Policy, config.Problems) {
 		places:  map[string]placeID{},
 		checks:  map[string]health.Check{},
 		sets:    map[string]*placeSet{},
+		views:   map[viewOf]int{},
 		uplinks: map[placeID][]int32{},
 	}
 	c.compilePlaces()
@@ -58,6 +58,7 @@ type compiler struct {
 	places   map[string]placeID
 	services map[string]int
 	sets     map[string]*placeSet    // by the numbers of the places
+	views    map[viewOf]int          // their numbers
 	checks   map[string]health.Check // those that are asked for
 	targets  map[probe]int32
 	uplinks  map[placeID][]int32 // targets of a place as a whole
@@ -188,54 +189,24 @@ func (c *compiler) service(s config.Service) Service {
 		svc.members = append(svc.members, mem)
 	}
 	slices.SortFunc(svc.members, func(a, b member) int { return cmp.Compare(a.place, b.place) })
-	set := c.placeSet(svc.members)
-	svc.at, svc.placeNames, svc.datacenters, svc.rest = set.at, set.names, set.datacenters, set.rest
+	svc.places = c.placeSet(svc.members)
 	if slices.Contains(s.Steer, config.StageGeo) {
-		svc.view = c.view(s.Map, set)
+		svc.view = c.view(s.Map, svc.places)
 	}
 	return svc
 }
 
-// placeSet is what services with the same places have in common.
-type placeSet struct {
-	at          []placeID
-	names       []string       // of the places
-	datacenters list           // one tier
-	rest        list           // one tier
-	views       map[string]int // by map
-}
-
-// placeSet gives the places of members, in the one copy that all services with the same places share.
-func (c *compiler) placeSet(members []member) *placeSet {
-	var key []byte
-	for _, m := range members {
-		key = binary.AppendUvarint(key, uint64(m.place))
-	}
-	if set := c.sets[string(key)]; set != nil {
-		return set
-	}
-	set := &placeSet{at: make([]placeID, len(members)), views: map[string]int{}}
-	var datacenters, rest []placeID
-	for i, m := range members {
-		set.at[i] = m.place
-		p := c.policy.places[m.place]
-		set.names = append(set.names, p.name)
-		if p.datacenter {
-			datacenters = append(datacenters, m.place)
-		}
-		if !p.partnersOnly {
-			rest = append(rest, m.place)
-		}
-	}
-	set.datacenters, set.rest = list{}.then(list{datacenters}), list{}.then(list{rest})
-	c.sets[string(key)] = set
-	return set
+// viewOf is who sees geography in one way: services with these places and this map.
+type viewOf struct {
+	at      *placeSet
+	mapName string
 }
 
 // view numbers the way in which a service sees geography. Services with one map share it, unless
 // the map asks for the nearest: then only those that can be at the same places.
 func (c *compiler) view(mapName string, at *placeSet) int {
-	if i, ok := at.views[mapName]; ok {
+	of := viewOf{at, mapName}
+	if i, ok := c.views[of]; ok {
 		return i
 	}
 	v := viewKey{rules: 1 + slices.IndexFunc(c.cfg.Maps, func(m config.Map) bool { return m.Name == mapName })}
@@ -253,7 +224,7 @@ func (c *compiler) view(mapName string, at *placeSet) int {
 		c.policy.viewNumbers[w] = i
 		c.policy.views = append(c.policy.views, v)
 	}
-	at.views[mapName] = i
+	c.views[of] = i
 	return i
 }
 

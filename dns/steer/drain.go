@@ -13,7 +13,7 @@ func (s *Snapshot) WithDrain(d config.Drain) *Snapshot {
 	place := placeID(slices.IndexFunc(p.places, func(at place) bool { return at.name == d.Target }))
 	var services []int32
 	for i := range p.services {
-		if _, at := p.services[i].member(place); at && (d.Service == "" || d.Service == p.services[i].name) {
+		if _, at := p.services[i].places.member(place); at && (d.Service == "" || d.Service == p.services[i].name) {
 			services = append(services, int32(i))
 		}
 	}
@@ -21,7 +21,7 @@ func (s *Snapshot) WithDrain(d config.Drain) *Snapshot {
 	with.drains++
 	with.standings = s.standings.after(services, func(i int) row {
 		members := slices.Clone(s.standings.of(i))
-		member, _ := p.services[i].member(place)
+		member, _ := p.services[i].places.member(place)
 		members[member].drainBy(&d)
 		return newRow(members)
 	})

@@ -129,7 +129,7 @@ func (s serviceState) served() mode {
 // open tells whether any client can be sent to a place of the service; where only partners' clients get one, all
 // places count.
 func (s serviceState) open(place placeID) bool {
-	return len(s.rest) == 0 || slices.Contains(s.rest[0], place)
+	return len(s.places.rest) == 0 || slices.Contains(s.places.rest[0], place)
 }
 
 func allDownWord(a config.AllDown) string {

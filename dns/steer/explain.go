@@ -171,7 +171,7 @@ func (e *explainer) placeLine(p placeID, number int, winning bool) Line {
 	var l Line
 	l.add("place", e.s.in.Policy.places[p].name)
 	l.add("tier", number)
-	i, ok := e.svc.member(p)
+	i, ok := e.svc.places.member(p)
 	if !ok {
 		l.add("verdict", "absent")
 		return l

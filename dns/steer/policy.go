@@ -89,10 +89,7 @@ type Service struct {
 	gives        uint16    // the type of record that its places are given by: A (and AAAA), CNAME or SRV
 	https        *Binding  // nil: no HTTPS records
 	members      []member  // sorted by place
-	at           []placeID // those of members
-	placeNames   []string  // those of members
-	datacenters  list      // one tier
-	rest         list      // one tier
+	places       *placeSet // those of members
 	hasIPv4      bool
 	ramps        bool // some member does not get all of its clients back at once
 }
@@ -126,10 +123,10 @@ type member struct {
 }
 
 // Places are the names of the service's members. The slice is immutable.
-func (svc *Service) Places() []string { return svc.placeNames }
+func (svc *Service) Places() []string { return svc.places.names }
 
 // At tells whether a place has a part in the service.
-func (svc *Service) At(place string) bool { return slices.Contains(svc.placeNames, place) }
+func (svc *Service) At(place string) bool { return slices.Contains(svc.places.names, place) }
 
 // Main is the family by which it is judged whether anybody serves: IPv4 wherever there is any.
 func (svc *Service) Main() Family {
@@ -137,19 +134,6 @@ func (svc *Service) Main() Family {
 		return IPv4
 	}
 	return IPv6
-}
-
-// member finds a place's part in the service. Most services have so few that to look at each is faster.
-func (svc *Service) member(p placeID) (int, bool) {
-	if len(svc.at) > 8 {
-		return slices.BinarySearch(svc.at, p)
-	}
-	for i, at := range svc.at {
-		if at == p {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // Targets gives every probe that the policy wants run.

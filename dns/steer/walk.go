@@ -32,10 +32,10 @@ func (s *Snapshot) follow(p *path, svc *Service, client netip.Addr) {
 			l, span := s.views[svc.view].at(client)
 			p.add(svc, PlacedGeo, l, span)
 		case config.StageDatacenters:
-			p.step(PlacedDatacenters, svc.datacenters)
+			p.step(PlacedDatacenters, svc.places.datacenters)
 		}
 	}
-	p.step(PlacedRest, svc.rest)
+	p.step(PlacedRest, svc.places.rest)
 }
 
 // add adds a list that may name places which the service lacks.
@@ -58,7 +58,7 @@ func (p *path) step(placed Placed, l list) {
 func (svc *Service) anyOf(l list) bool {
 	for _, tier := range l {
 		for _, p := range tier {
-			if _, ok := svc.member(p); ok {
+			if _, ok := svc.places.member(p); ok {
 				return true
 			}
 		}
@@ -140,7 +140,7 @@ func (s *Snapshot) walk(service int, d *Decision) walk {
 // candidate gives the member at a place, if it may be given in a mode: it has an address of the family, or of any with
 // anyFamily.
 func (w *walk) candidate(p placeID, m mode, f Family) (member int, ok bool) {
-	i, ok := w.svc.member(p)
+	i, ok := w.svc.places.member(p)
 	if !ok || !w.standing[i].offers.has(m, f) || w.ramps != nil && m == byStanding && w.waits(i) > 0 {
 		return 0, false
 	}
@@ -245,7 +245,7 @@ func (w *walk) better(last int) (next time.Duration) {
 // rises is how soon a member of a tier may come back for the client; 0: nothing points that way.
 func (w *walk) rises(tier []placeID) (next time.Duration) {
 	for _, p := range tier {
-		i, ok := w.svc.member(p)
+		i, ok := w.svc.places.member(p)
 		if !ok || w.standing[i].drained {
 			continue
 		}
