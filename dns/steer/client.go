@@ -39,8 +39,11 @@ type Client struct {
 // Client settles whom a query is answered for: the client subnet, if it has one of at least one
 // bit that is not bogus, else the source of the packet.
 func (p *Policy) Client(source netip.Addr, subnet Subnet) Client {
-	c := Client{Source: source.Unmap().WithZone(""), Subnet: subnet}
-	c.Address, _ = embedded(c.Source)
+	c := Client{Source: source, Address: source, Subnet: subnet}
+	if !source.Is4() {
+		c.Source = source.Unmap().WithZone("")
+		c.Address, _ = embedded(c.Source)
+	}
 	if !subnet.Given() || subnet.Prefix.Bits() == 0 {
 		return c
 	}
