@@ -8,17 +8,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
+// fitting tells whether a text fits a pattern. Its expression is made for the first text: a configuration has but few
+// of all the keys that there are.
+func fitting(pattern string) func(text string) bool {
+	expression := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(text string) bool { return expression().MatchString(text) }
+}
+
 // text is a word or sentence that fits a pattern.
 func text(noun, pattern string) form[string] {
-	shape := regexp.MustCompile(pattern)
+	fits := fitting(pattern)
 	return form[string]{
 		takes: isText, noun: noun,
 		schema: schema{Type: jsonTypes(isText), Pattern: pattern},
 		read: func(r *reader, n *node, to *string) {
-			if !shape.MatchString(n.text) {
+			if !fits(n.text) {
 				r.refuse(n, noun, "")
 				return
 			}
@@ -48,9 +56,9 @@ func anything(noun string) form[string] { return freeText(noun, `^[^\r\n]+$`) }
 
 // secret is a text that no message quotes.
 func secret(f form[string]) form[string] {
-	shape := regexp.MustCompile(f.schema.Pattern)
+	fits := fitting(f.schema.Pattern)
 	f.read = func(r *reader, n *node, to *string) {
-		if !shape.MatchString(n.text) {
+		if !fits(n.text) {
 			r.fault(n, "must be %s", f.noun)
 			return
 		}
