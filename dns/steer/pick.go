@@ -127,12 +127,13 @@ func (w *walk) rendezvous(tier []placeID, d *Decision, q *Query, total uint64) (
 	return best, found
 }
 
-// networkBits is the length of the client networks that a hash keeps together.
+// networkBits is the length of the client networks that a hash keeps together. It is longer where such an IPv6 network
+// has IPv4 addresses in it, whose hash is that of their own network.
 func networkBits(a netip.Addr) int {
 	if a.Is4() {
 		return 24
 	}
-	return 56
+	return max(56, apart(a))
 }
 
 func networkSeed(a netip.Addr) uint64 {

@@ -154,6 +154,32 @@ func forms(a netip.Addr) map[netip.Addr]int {
 	return all
 }
 
+// The /56 of an IPv6 client may hold the addresses that carry IPv4 ones, and their hash is that of a /24 of IPv4: no
+// answer may be kept for both.
+func TestScopeOfAHashHoldsNoEmbeddedAddresses(t *testing.T) {
+	w := newWorld(t, `
+datacenters: {a: {}, b: {}, c: {}}
+services:
+  hash: {steer: [datacenters], pick: hash, at: {a: [192.0.2.1], b: [192.0.2.2], c: [192.0.2.3]}}
+  ramp: {steer: [datacenters], ramp: 10m, at: {a: [192.0.2.1], b: [192.0.2.2]}}
+`)
+	for client, want := range map[string]int{
+		"::1:0:0:0":          80,
+		"::ffff:1:0:1":       96,
+		"64:ff9b::1:0:0:1":   80,
+		"64:ff9b:0:0:8000::": 65,
+		"64:ff9b:0:100::":    56,
+		"2001:1::":           56,
+		"2a00::1":            56,
+	} {
+		for _, service := range []string{"hash", "ramp"} {
+			if d, _ := w.ask(service, client, steer.IPv4, 1); d.Span != want {
+				t.Errorf("scope of %s for %s is %d, want %d", service, client, d.Span, want)
+			}
+		}
+	}
+}
+
 func TestEachServiceHasItsOwnBlocks(t *testing.T) {
 	w := newWorld(t, `
 datacenters: {a: {}, b: {}}
