@@ -60,6 +60,8 @@ type daemon struct {
 	again   time.Time               // when a refused configuration is read again by itself; zero: never. Owned by the goroutine of Run
 
 	disturbances int // in a row; owned by the goroutine of Run
+
+	lastReload time.Duration // how long the end waits for a reload that is under way
 }
 
 // current is what the daemon works by at one moment. It is immutable.
@@ -89,8 +91,12 @@ func fixedOf(cfg *config.Config) fixed {
 	return f
 }
 
-// shutdownTime bounds how long the end of a daemon takes. The disk may hang.
-const shutdownTime = 5 * time.Second
+// shutdownTime bounds how long the end of a daemon takes, behind lastReload, which is as much of that as a reload gets
+// that is under way. The disks may hang. Together they are less than the service unit allows (TimeoutStopSec).
+const (
+	shutdownTime = 5 * time.Second
+	lastReload   = 3 * time.Second
+)
 
 // newDaemon makes a daemon that has everything but its DNS sockets. Problems of the configuration,
 // also warnings, are given back in any case; the error is any other reason why there is no daemon.
@@ -108,7 +114,7 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 	}
 	d = &daemon{
 		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: make(chan os.Signal, 1), asked: make(chan chan admin.Reload),
-		fixed: fixedOf(cfg),
+		fixed: fixedOf(cfg), lastReload: lastReload,
 	}
 	signal.Notify(d.hangups, syscall.SIGHUP) // from here on it does not end the process
 	if err := d.open(cfg); err != nil {
@@ -210,7 +216,7 @@ func (d *daemon) Run(ctx context.Context) error {
 			}
 		})
 	}
-	err := d.govern(inner)
+	err := d.governed(inner)
 	ended := make(chan error, 1)
 	go func() {
 		closing := d.server.Close()
@@ -252,10 +258,28 @@ func (d *daemon) close() error {
 	return errors.Join(errs...)
 }
 
+// governed governs until ctx ends. A reload that reads from a disk that hangs, or from a pipe, may never end: it is left
+// behind then, for the process ends.
+func (d *daemon) governed(ctx context.Context) error {
+	defer d.herald.stopping()
+	ended := make(chan error, 1)
+	go func() { ended <- d.govern(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(d.lastReload):
+		return errors.New("a reload was left behind: what it reads does not come")
+	}
+}
+
 // govern opens the DNS sockets when it is time, and reloads the configuration, until ctx ends.
 func (d *daemon) govern(ctx context.Context) error {
 	d.herald.starting(d.patience())
-	defer d.herald.stopping()
 	settled, patience := d.board.Settled(), time.NewTimer(d.patience())
 	defer patience.Stop()
 	d.log.Debug("waiting for the first results of the checks", "longest", d.patience())

@@ -57,15 +57,21 @@ func start(t *testing.T, text string) *running {
 			t.Error(err)
 		}
 	})
+	awaitOpen(t, d, ended)
+	return r
+}
+
+// awaitOpen waits until a daemon that runs has its DNS sockets.
+func awaitOpen(t *testing.T, d *daemon, ended chan error) {
+	t.Helper()
 	for !d.latest.Load().open {
 		select {
 		case err := <-ended:
 			ended <- err
-			t.Fatal("the daemon ended at its start")
+			t.Fatalf("the daemon ended at its start: %v", err)
 		case <-time.After(time.Millisecond):
 		}
 	}
-	return r
 }
 
 // write puts another text in the place of the configuration, at once.
@@ -311,6 +317,46 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	r.write(string(good))
 	if outcome, err := r.Reload(t.Context()); err != nil || outcome.Outcome != admin.Unchanged || r.view().Config.Refused != nil {
 		t.Errorf("got %+v %v, want unchanged and no refusal", outcome, err)
+	}
+}
+
+// A configuration that never comes, as from a disk that hangs, holds up neither answers nor the end.
+func TestEndDoesNotWaitForWhatIsNotThereToBeRead(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	address := freeAddress(t)
+	_, err = fmt.Fprintf(write, "server: {listen: [\"%s\"], state: %s}\nadmin: {listen: \"off\"}\nzones: {ok.test: {ns: [ns1], records: ns1 A 192.0.2.53}}\n",
+		address, filepath.Join(t.TempDir(), "state.db"))
+	if err = errors.Join(err, write.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf("/dev/fd/%d", read.Fd())
+	d, problems, err := newDaemon(file, slog.New(slog.DiscardHandler))
+	if err = errors.Join(err, problems.Err()); err != nil {
+		t.Fatal(err)
+	}
+	d.lastReload = 0
+	d.watcher = newWatcher(nil, time.Now(), d.log) // only we have it read
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	awaitOpen(t, d, ended)
+	silent, err := os.OpenFile(file, os.O_WRONLY, 0) // from now on nobody who reads gets to the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	d.asked <- make(chan admin.Reload, 1)
+	if _, err := ask(address, "udp", "ns1.ok.test.", dns.TypeA, dns.ClassINET); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "left behind") {
+		t.Errorf("ended with %v, want it to tell of the reload", err)
 	}
 }
 
