@@ -49,7 +49,7 @@ func gather(file string) ([]Source, Problems) {
 	sources := []Source{{file, text}}
 	folder := dropinFolder(file)
 	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !absent(folder) {
 		problems = append(problems, Problem{Pos: Pos{File: folder}, Message: "cannot be read: " + cause(err)})
 	}
 	for _, e := range entries {
@@ -67,6 +67,13 @@ func gather(file string) ([]Source, Problems) {
 		}
 	}
 	return sources, problems
+}
+
+// absent tells whether there is nothing by that name. A symbolic link that leads nowhere is something: what it led to may have
+// held drains.
+func absent(name string) bool {
+	_, err := os.Lstat(name)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // readText reads a config file, and no more of it than it takes to see that it is too large. Only below

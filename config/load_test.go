@@ -194,6 +194,24 @@ func TestPipeIsRefusedAndNotWaitedFor(t *testing.T) {
 	}
 }
 
+// A folder of drop-ins may be missing. A link to one that is missing is told of: drains stood there.
+func TestFolderOfDropinsThatALinkLosesIsTold(t *testing.T) {
+	main := write(t, t.TempDir(), "gslb.yaml", "")
+	loaded(t, main)
+	folder := main + ".d"
+	if err := os.Symlink("nowhere", folder); err != nil {
+		t.Fatal(err)
+	}
+	_, ps := Load(main)
+	if got, want := told(ps), folder+": cannot be read: no such file or directory\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	write(t, filepath.Join(filepath.Dir(main), "nowhere"), "drain.yaml", "datacenters: {a: {}}\ndrains: [{target: a}]\n")
+	if c := loaded(t, main); len(c.Drains) != 1 {
+		t.Errorf("through the link there are %d drains, want 1", len(c.Drains))
+	}
+}
+
 func TestAdminIsFoundInATextThatIsNoYAML(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"above the fault", "admin: {listen: 127.0.0.1:1}\nzones: [", "127.0.0.1:1"},
