@@ -130,7 +130,7 @@ func (b *builder) distinct(name Name, set []record) []record {
 	for _, r := range set[1:] {
 		if ttl, first := r.ttl, set[0].ttl; ttl != first {
 			b.errorf(r.at, "%s %s has TTL %d here and %d at %s: one RRset has one TTL (RFC 2181 section 5.2)",
-				name, dns.Type(r.rrtype), ttl, first, b.there(set[0].at, r.at))
+				name, TypeWord(r.rrtype), ttl, first, b.there(set[0].at, r.at))
 		}
 	}
 	if len(set) == 1 {
@@ -142,7 +142,7 @@ func (b *builder) distinct(name Name, set []record) []record {
 	for _, r := range set[1:] {
 		last := kept[len(kept)-1]
 		if r.rdata == last.rdata {
-			b.warnf(r.at, "%s %s repeats %s and is given once", name, dns.Type(r.rrtype), b.there(last.at, r.at))
+			b.warnf(r.at, "%s %s repeats %s and is given once", name, TypeWord(r.rrtype), b.there(last.at, r.at))
 			continue
 		}
 		kept = append(kept, r)

@@ -2,7 +2,6 @@ package zone
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -182,15 +181,8 @@ type named struct {
 
 // add puts a record into its draft and returns its size in wire form, or says why not.
 func (b *builder) add(rr dns.RR, at position) (size int, message string) {
-	h := rr.Header()
-	if reason := refuse(h.Rrtype); reason != "" {
+	if reason := refuseHeader(rr.Header()); reason != "" {
 		return 0, reason
-	}
-	if h.Class != dns.ClassINET {
-		return 0, fmt.Sprintf("class %s is not served, only IN", dns.Class(h.Class))
-	}
-	if h.Ttl > maxTTL {
-		return 0, fmt.Sprintf("TTL %d is more than %d (RFC 2181 section 8)", h.Ttl, maxTTL)
 	}
 	owner, r, err := b.pack(rr)
 	if err != nil {
@@ -198,6 +190,25 @@ func (b *builder) add(rr dns.RR, at position) (size int, message string) {
 	}
 	r.at = at
 	return b.file(owner, r)
+}
+
+// addData puts a record whose data was read here into its draft, or says why not.
+func (b *builder) addData(h *dns.RR_Header, data []byte, at position) (message string) {
+	if reason := refuseHeader(h); reason != "" {
+		return reason
+	}
+	if len(data) > math.MaxUint16 {
+		return fmt.Sprintf("the data of this %s record has %d octets, and at most %d can be sent", TypeWord(h.Rrtype), len(data), math.MaxUint16)
+	}
+	owner, err := ParseName(h.Name)
+	if err != nil {
+		return err.Error()
+	}
+	r := record{rrtype: h.Rrtype, ttl: h.Ttl, sent: measured(string(data)), at: at}
+	canonical(h.Rrtype, data)
+	r.rdata = string(data)
+	_, message = b.file(owner, r)
+	return message
 }
 
 // file puts a record that can be served into the draft of its owner.
@@ -216,8 +227,9 @@ func (b *builder) file(owner Name, r record) (size int, message string) {
 func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	rrtype := dns.Type(rr.Header().Rrtype)
 	written := int(rr.Header().Rdlength) // by RFC 3597 ("\# LENGTH"), else 0
-	if a, ok := rr.(*dns.AMTRELAY); ok && a.GatewayType > dns.AMTRELAYHost {
-		return "", r, errDiscovery
+	if c, ok := rr.(*dns.CSYNC); ok {    // whose types may be written in any order
+		slices.Sort(c.TypeBitMap)
+		c.TypeBitMap = slices.Compact(c.TypeBitMap)
 	}
 	end, err := dns.PackRR(rr, b.wire[:], 0, nil, false)
 	if err != nil {
@@ -243,17 +255,11 @@ func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	return owner, r, nil
 }
 
-// errDiscovery refuses what the library would send without its relay, and could not read.
-var errDiscovery = errors.New("AMTRELAY records with the discovery bit (RFC 8777 section 4.2.2), or of another relay type than 0 to 3, are not supported")
-
 // whole reports whether a record of a known type that was written as bytes has nothing left over and
 // nothing missing at its end, where the parser stops in silence.
 func (b *builder) whole(rr dns.RR, written int, rdata string) bool {
 	if written != len(rdata) {
 		return false
-	}
-	if rr.Header().Rrtype == dns.TypeNULL {
-		return true // any bytes will do, and there is no other way to write them
 	}
 	again, err := dns.NewRR(rr.String())
 	if err != nil || again == nil {

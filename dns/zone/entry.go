@@ -207,22 +207,36 @@ type word struct {
 	start int
 }
 
-// words cuts an entry at its blanks, up to most words, without comments and parentheses. It is for
-// directives; records are the record parser's.
+// words cuts an entry at its blanks and quotes, up to most words, without comments and parentheses. What is quoted is one word,
+// with its quotes. It is for directives and the records of [formed]; other records are the record parser's.
 func (e entry) words(most int) []word {
 	var found []word
-	var escaped, comment bool
+	var escaped, comment, quoted bool
 	start := -1
+	end := func(i int) {
+		if start >= 0 {
+			found = append(found, word{e.text[start:i], start})
+		}
+		start = -1
+	}
 	for i := 0; i < len(e.text) && len(found) < most; i++ {
 		b := e.text[i]
-		blank := !escaped && strings.IndexByte(" \t\r\n();", b) >= 0
-		comment = b != '\n' && (comment || !escaped && b == ';')
-		escaped = b == '\\' && !escaped
+		plain := !escaped && !comment
+		escaped = plain && b == '\\' && !comment
 		switch {
-		case start >= 0 && (blank || comment):
-			found = append(found, word{e.text[start:i], start})
-			start = -1
-		case start < 0 && !blank && !comment:
+		case comment:
+			comment = b != '\n'
+		case quoted && plain && b == '"':
+			end(i + 1)
+			quoted = false
+		case quoted:
+		case plain && b == '"':
+			end(i)
+			start, quoted = i, true
+		case plain && strings.IndexByte(" \t\r\n();", b) >= 0:
+			end(i)
+			comment = b == ';'
+		case start < 0:
 			start = i
 		}
 	}

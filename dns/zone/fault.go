@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -116,9 +117,23 @@ func rewordData(what, quoted string, missing bool) string {
 	return what + " " + quoted
 }
 
+// refuseHeader says why a zone cannot hold a record, or "".
+func refuseHeader(h *dns.RR_Header) string {
+	if reason := refuse(h.Rrtype); reason != "" {
+		return reason
+	}
+	if h.Class != dns.ClassINET {
+		return fmt.Sprintf("class %s is not served, only IN", dns.Class(h.Class))
+	}
+	if h.Ttl > maxTTL {
+		return fmt.Sprintf("TTL %d is more than %d (RFC 2181 section 8)", h.Ttl, maxTTL)
+	}
+	return ""
+}
+
 // refuse says why a zone cannot hold a type, or "".
 func refuse(rrtype uint16) string {
-	name := dns.Type(rrtype).String()
+	name := TypeWord(rrtype)
 	switch rrtype {
 	case dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3, dns.TypeNSEC3PARAM:
 		return name + " records are made by the server: give the zone unsigned, and have it signed by its key dnssec"

@@ -172,30 +172,50 @@ func (r *reader) record(e entry) fault {
 	if f, ok := r.plain(e); ok {
 		return f
 	}
-	p := r.parser(e.text)
+	d, own := r.formed(e)
+	if !own {
+		rr, f := r.parse(e, e.numbered())
+		if f.message != "" || r.lost {
+			return f
+		}
+		nameParameters(rr)
+		_, message := r.b.add(rr, r.position(e.mark))
+		return fault{e.mark, message}
+	}
+	rr, f := r.parse(e, d.header+anyType)
+	if f.message != "" {
+		return f
+	}
+	if f := d.read(); f.message != "" || r.lost {
+		return f
+	}
+	rr.Header().Rrtype = d.rrtype
+	return fault{e.mark, r.b.addData(rr.Header(), d.data, r.position(e.mark))}
+}
+
+// parse reads the text of an entry, or what stands for it, with the record parser. Whose record it is, is then known, unless
+// that is lost.
+func (r *reader) parse(e entry, text string) (dns.RR, fault) {
+	p := r.parser(text)
 	rr, ok := p.Next()
 	if err := p.Err(); err != nil {
-		return parserFault(e, err)
+		return nil, parserFault(e, err)
 	}
 	if !ok {
-		return fault{e.mark, "this is not a record"}
+		return nil, fault{e.mark, "this is not a record"}
 	}
 	if _, more := p.Next(); more || p.Err() != nil {
-		return fault{e.mark, "this is more than one record"}
+		return nil, fault{e.mark, "this is more than one record"}
 	}
 	header := rr.Header()
 	if header.Name == "" {
 		if r.owner == "" && !r.lost {
-			return fault{e.mark, "this record has no name, and none stands before it"}
+			return nil, fault{e.mark, "this record has no name, and none stands before it"}
 		}
 		header.Name = absolute(r.owner, r.under)
 	}
 	r.owner, r.lost = header.Name, header.Name == ""
-	if r.lost {
-		return fault{}
-	}
-	_, message := r.b.add(rr, r.position(e.mark))
-	return fault{e.mark, message}
+	return rr, fault{}
 }
 
 // parser returns a record parser for one entry.

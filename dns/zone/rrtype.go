@@ -16,7 +16,12 @@ const (
 )
 
 // TypeWord names a record type, as "MX" or "TYPE65534" (RFC 3597 section 5).
-func TypeWord(rrtype uint16) string { return dns.Type(rrtype).String() }
+func TypeWord(rrtype uint16) string {
+	if f, ok := formOfNumber(rrtype); ok {
+		return f.word
+	}
+	return dns.Type(rrtype).String()
+}
 
 // Alias gives the name that a node is an alias to, when it holds a CNAME.
 func (z *Zone) Alias(n *Node) (target Name, ok bool) {

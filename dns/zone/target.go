@@ -74,7 +74,7 @@ func (v *verifier) targets(p place) {
 			continue
 		}
 		if standing := v.standing(v.zone.Find(host)); standing != "" {
-			v.warnf(r.at, "%s %s: %s %s%s", p.name(), dns.Type(r.rrtype), host, standing, v.dotHint(host))
+			v.warnf(r.at, "%s %s: %s %s%s", p.name(), TypeWord(r.rrtype), host, standing, v.dotHint(host))
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (v *verifier) sendable(p place) {
 		size := header + len(p.name()) + asked + around*set.Len() + len(set.wire) + opt
 		if size > maxMessage {
 			v.errorf(p.of(set.Type)[0].at, "%s %s makes an answer of %d octets, and the longest that can be sent has %d",
-				p.name(), dns.Type(set.Type), size, maxMessage)
+				p.name(), TypeWord(set.Type), size, maxMessage)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (v *verifier) alias(p place) {
 	if other, ok := p.firstBut(dns.TypeCNAME); ok {
 		at := aliases[0].at
 		v.errorf(at, "%s has a CNAME and other data (%s at %s): a CNAME stands alone (RFC 1034 section 3.6.2)",
-			p.name(), dns.Type(other.rrtype), v.there(other.at, at))
+			p.name(), TypeWord(other.rrtype), v.there(other.at, at))
 	}
 }
 
@@ -121,7 +121,7 @@ func (v *verifier) single(p place, set []record) {
 	for _, r := range set[1:] {
 		if r.rdata != set[0].rdata {
 			v.errorf(r.at, "%s has two %s records (the other at %s)",
-				p.name(), dns.Type(r.rrtype), v.there(set[0].at, r.at))
+				p.name(), TypeWord(r.rrtype), v.there(set[0].at, r.at))
 		}
 	}
 }
@@ -186,7 +186,7 @@ func (v *verifier) hidden(p place) {
 		}
 		at := p.of(set.Type)[0].at
 		v.warnf(at, "%s %s is hidden by the delegation of %s (%s) and never answered",
-			p.name(), dns.Type(set.Type), over.name, v.there(v.hider(over), at))
+			p.name(), TypeWord(set.Type), over.name, v.there(v.hider(over), at))
 	}
 }
 
@@ -213,12 +213,12 @@ func (v *verifier) service(p place) {
 	for _, r := range p.records {
 		if s.Alias && p.name() != v.origin {
 			v.errorf(r.at, "%s %s stands beside a service (key %s) that makes the name an alias, which stands alone (RFC 1034 section 3.6.2)",
-				p.name(), dns.Type(r.rrtype), at.key)
+				p.name(), TypeWord(r.rrtype), at.key)
 			continue
 		}
 		if r.rrtype == dns.TypeCNAME || slices.Contains(s.Gives, r.rrtype) {
 			v.errorf(r.at, "%s %s stands beside a service (key %s), which gives the name's %s itself",
-				p.name(), dns.Type(r.rrtype), at.key, s.given())
+				p.name(), TypeWord(r.rrtype), at.key, s.given())
 		}
 	}
 	over := p.node.over

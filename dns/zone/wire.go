@@ -2,6 +2,7 @@ package zone
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -156,14 +157,20 @@ func (s RRset) BindingAlias() bool {
 }
 
 // Records gives a set of node n in the form of the DNS library, for whoever does more with records than to
-// send them.
+// send them. Those of types that have a form here are octets (RFC 3597).
 func (z *Zone) Records(n *Node, set RRset) []dns.RR { return z.RecordsAt(n.name, set) }
 
 // RecordsAt is [Zone.Records] for a set at any name.
 func (z *Zone) RecordsAt(owner Name, set RRset) []dns.RR {
 	var records []dns.RR
+	_, own := formOfNumber(set.Type)
+	h := dns.RR_Header{Name: owner.String(), Rrtype: set.Type, Class: dns.ClassINET, Ttl: set.TTL}
 	for data, rest := "", set.wire; len(rest) > 0; {
 		data, rest = nextData(rest)
+		if own { // the library would not send every record of these types as it is
+			records = append(records, &dns.RFC3597{Hdr: h, Rdata: hex.EncodeToString([]byte(data))})
+			continue
+		}
 		b := []byte(z.origin + owner) // a mark points to offset 0, where the origin stands here
 		b = binary.BigEndian.AppendUint16(b, set.Type)
 		b = binary.BigEndian.AppendUint16(b, dns.ClassINET)
