@@ -135,11 +135,16 @@ const padBlock = 468
 // pad makes the length of a reply tell little of what is in it.
 func (l *lookup) pad(b []byte) []byte {
 	length := len(b) - l.w.start + optHead
-	padding := min((padBlock-length%padBlock)%padBlock, l.limit-length)
-	if padding < 0 {
+	if length > l.limit {
 		return b
 	}
-	return append(option(b, dns.EDNS0PADDING, padding), make([]byte, padding)...)
+	size := padding(length, l.limit)
+	return append(option(b, dns.EDNS0PADDING, size), make([]byte, size)...)
+}
+
+// padding is the octets that a message of a length lacks to a multiple of a block, or to the longest that there can be.
+func padding(length, longest int) int {
+	return max(0, min((padBlock-length%padBlock)%padBlock, longest-length))
 }
 
 // option writes what stands before the data of an option: its code and length.

@@ -137,9 +137,39 @@ func hashOf(algorithm string) func() hash.Hash {
 	return sha512.New
 }
 
-// sign signs a message of the answer. The MAC that goes into it is the request's, or that of the message before
-// (RFC 8945 section 5.3.1).
+// sign signs a message of the answer, see [signature.seal]. One that is padded is so with its signature, which is not known when
+// the padding is made: whoever watches sees the whole.
 func (g *signature) sign(m *dns.Msg, mac string, later bool, now time.Time) (wire []byte, next string, err error) {
+	p := paddingOf(m)
+	if p == nil {
+		return g.seal(m, mac, later, now)
+	}
+	unsigned := m.Extra
+	p.Padding = nil
+	if wire, next, err = g.seal(m, mac, later, now); err != nil {
+		return wire, next, err
+	}
+	m.Extra = unsigned
+	p.Padding = make([]byte, padding(len(wire), maxTCPAnswer))
+	return g.seal(m, mac, later, now)
+}
+
+// paddingOf is the padding of a message; nil: it has none.
+func paddingOf(m *dns.Msg) *dns.EDNS0_PADDING {
+	if m.IsEdns0() == nil {
+		return nil
+	}
+	for _, o := range m.IsEdns0().Option {
+		if p, ok := o.(*dns.EDNS0_PADDING); ok {
+			return p
+		}
+	}
+	return nil
+}
+
+// seal puts the signature on a message. The MAC that goes into it is the request's, or that of the message before
+// (RFC 8945 section 5.3.1).
+func (g *signature) seal(m *dns.Msg, mac string, later bool, now time.Time) (wire []byte, next string, err error) {
 	m.SetTsig(g.asked.Hdr.Name, g.asked.Algorithm, tsigFudge, now.Unix())
 	t := m.IsTsig()
 	t.Error, t.OrigId = g.err, m.Id
