@@ -1,17 +1,13 @@
 package config
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gslb/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files; commit a change only when it is understood")
 
 // today is when the galleries are visited: some drains in them are over.
 var today = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
@@ -35,23 +31,6 @@ func told(ps Problems) string {
 	return b.String()
 }
 
-// golden compares a text with the file beside a config.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
-	}
-}
-
 func TestBadConfigIsRefusedInTheseWords(t *testing.T) {
 	for _, file := range gallery(t, "bad") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -61,7 +40,7 @@ func TestBadConfigIsRefusedInTheseWords(t *testing.T) {
 			if ps.Err() == nil {
 				t.Fatal("it loads")
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps))
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps))
 		})
 	}
 }
@@ -75,7 +54,7 @@ func TestGoodConfigLoads(t *testing.T) {
 			if err := ps.Err(); err != nil {
 				t.Errorf("it is refused:\n%v", err)
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps.Warnings()))
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", told(ps.Warnings()))
 		})
 	}
 }

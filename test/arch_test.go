@@ -54,7 +54,10 @@ var house = []floor{
 		{"dns/dnstap", "how is DNS traffic told to a reader of dnstap?"},
 		{"dns/doq", "which DNS message does a QUIC stream carry?"},
 	}},
-	{"-1", []room{{"config/regular", "what does a file that the operator has named hold?"}}},
+	{"-1", []room{
+		{"config/regular", "what does a file that the operator has named hold?"},
+		{"test/golden", "is a text still what a file beside the tests says?"},
+	}},
 }
 
 const (

@@ -1,7 +1,6 @@
 package kit_test
 
 import (
-	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -12,13 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"gslb/bgp/kit"
 	"gslb/config"
+	"gslb/test/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed now as what is expected")
 
 // ours is our side of a session, which most cases have.
 const ours = `bgp: {asn: 64512, router_id: 192.0.2.53, listen: ["192.0.2.53:179", "[2001:db8::53]:1790"]}`
@@ -68,26 +64,9 @@ func TestKitsAreAsExpected(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden(t, name+"."+string(r), got)
+				golden.Compare(t, filepath.Join("testdata", name+"."+string(r)), got)
 			})
 		}
-	}
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
 

@@ -15,17 +15,17 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"gslb/test/golden"
 )
 
 // TestErrorsSayWhatToDo makes the mistakes of testdata/errors.txt, one after another, and holds what is said of them
 // against it. The last folder of its header is one that holds the configurations which follow there.
 func TestErrorsSayWhatToDo(t *testing.T) {
-	golden, err := filepath.Abs("testdata/errors.txt")
+	file, err := filepath.Abs("testdata/errors.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(golden)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,15 +52,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 			fmt.Fprintf(&got, "\n$ %s\n%s", line, saidOf(t, doors, line))
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), got.String()); diff != "" {
-		t.Errorf("testdata/errors.txt, and what is said (-want +got; -update writes it anew):\n%s", diff)
-	}
+	golden.Compare(t, file, got.String())
 }
 
 // answers tells whether somebody listens on an address: a server of somebody else's, or of a demo.

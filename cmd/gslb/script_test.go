@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -20,10 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"gslb/test/golden"
 	"gslb/test/rig"
 )
-
-var update = flag.Bool("update", false, "write what is printed now as what is expected")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
@@ -78,7 +76,7 @@ func TestScripts(t *testing.T) {
 			"ports": cmdPorts(t), "expand": cmdExpand, "endpoint": cmdEndpoint, "await": cmdAwait, "signal": cmdSignal, "exitcode": cmdExitCode,
 		},
 		Condition:     installed,
-		UpdateScripts: *update,
+		UpdateScripts: golden.Update(),
 	})
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,27 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gslb/test/golden"
 )
 
-var update = flag.Bool("update", false, "write gslb.json anew")
-
 func TestDashboardIsFresh(t *testing.T) {
-	want, err := text(rows())
+	panels, err := text(rows())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile("gslb.json", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile("gslb.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Error("gslb.json is not what the panels say: go run ./deploy/grafana >deploy/grafana/gslb.json")
-	}
+	golden.Compare(t, "gslb.json", string(panels))
 }
 
 func TestPanelsShowOnlyWhatThereIs(t *testing.T) {

@@ -1,19 +1,16 @@
 package sim
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gslb/test/golden"
 )
 
-// A rewritten script is right only when every change in it is understood.
-var update = flag.Bool("update", false, "rewrite the scenarios with what happens now")
-
+// scenarios names the scripts of testdata.
 func scenarios(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -35,16 +32,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(got) == string(text) {
-				return
-			}
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			t.Errorf("what happens is not what the scenario tells (-told +happened):\n%s", cmp.Diff(strings.Split(string(text), "\n"), strings.Split(string(got), "\n")))
+			golden.Compare(t, file, string(got))
 		})
 	}
 }

@@ -1,18 +1,16 @@
 package zone
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/miekg/dns"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"gslb/test/golden"
+)
 
 // TestTellsEveryMistake builds each zone of the gallery and compares what is told of it. The keys of a
 // zone stand in its file as comments: ";; ns ns1 ns2", ";; soa MNAME RNAME", ";; service NAME".
@@ -32,7 +30,7 @@ func TestTellsEveryMistake(t *testing.T) {
 			if fatal != (z == nil) {
 				t.Errorf("zone built: %t, with an error: %t", z != nil, fatal)
 			}
-			golden(t, strings.TrimSuffix(file, ".zone")+".txt", tell(spec, problems))
+			golden.Compare(t, strings.TrimSuffix(file, ".zone")+".txt", tell(spec, problems))
 		})
 	}
 }
@@ -83,22 +81,4 @@ func tell(s Spec, problems []Problem) string {
 		fmt.Fprintf(&b, "%s: %s: %s\n", place, kind, p.Message)
 	}
 	return b.String()
-}
-
-// golden compares with a file, or rewrites it.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
 }

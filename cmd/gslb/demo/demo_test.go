@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -24,9 +23,8 @@ import (
 	"gslb/config"
 	"gslb/dns/admin"
 	"gslb/dns/steer"
+	"gslb/test/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // stillWorld is a world whose places are not open.
 func stillWorld() *world {
@@ -45,19 +43,7 @@ func TestScreenShowsWhatThereIs(t *testing.T) {
 	if err := showScreen(newTeller(&out, false), s.with("/tmp/gslb-demo", "builtin 2026-06-17")); err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "screen.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(out.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), out.String()); diff != "" {
-		t.Errorf("the screen differs from %s (-want +got):\n%s", golden, diff)
-	}
+	golden.Compare(t, "testdata/screen.golden", out.String())
 }
 
 func TestConfigurationHasNoProblems(t *testing.T) {

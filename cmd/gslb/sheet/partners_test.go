@@ -9,6 +9,7 @@ import (
 	"gslb/bgp"
 	"gslb/bgp/rpki"
 	"gslb/dns/admin"
+	"gslb/test/golden"
 )
 
 var noon = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
@@ -60,7 +61,7 @@ func TestPartnersAreATable(t *testing.T) {
 	Partners(&out, noon, all)
 	out.WriteString("\n----\n")
 	Partners(&out, noon, admin.Partners{})
-	golden(t, "partners.txt", out.String())
+	golden.Compare(t, "testdata/partners.txt", out.String())
 }
 
 func TestRoutesAreATable(t *testing.T) {
@@ -77,5 +78,5 @@ func TestRoutesAreATable(t *testing.T) {
 	}
 	var out bytes.Buffer
 	Routes(&out, noon, prefixes)
-	golden(t, "routes.txt", out.String())
+	golden.Compare(t, "testdata/routes.txt", out.String())
 }

@@ -8,6 +8,7 @@ import (
 
 	"gslb/dns/admin"
 	"gslb/dns/steer"
+	"gslb/test/golden"
 )
 
 func TestStatusIsATablePerService(t *testing.T) {
@@ -46,5 +47,5 @@ func TestStatusIsATablePerService(t *testing.T) {
 	s.Saving = admin.Saving{Failing: "state /var/lib/gslb/state.db: write: read-only file system", Since: ago(3 * time.Minute)}
 	s.Config.Refused = &admin.Refusal{Time: ago(time.Minute), Problems: []string{"gslb.yaml:4:1: datacenter: unknown key (did you mean datacenters?)"}}
 	Status(&out, now, s)
-	golden(t, "status.txt", out.String())
+	golden.Compare(t, "testdata/status.txt", out.String())
 }

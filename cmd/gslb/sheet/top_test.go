@@ -8,6 +8,7 @@ import (
 
 	"gslb/dns/admin"
 	"gslb/dns/steer"
+	"gslb/test/golden"
 )
 
 // sights are two looks at a server, 2 seconds apart.
@@ -39,7 +40,7 @@ func sights() *Sight {
 }
 
 func TestTopShowsWhatIsBusyAndWhatFails(t *testing.T) {
-	golden(t, "top.txt", Top{Sight: sights(), Plain: true, Width: 120, Height: 50}.String())
+	golden.Compare(t, "testdata/top.txt", Top{Sight: sights(), Plain: true, Width: 120, Height: 50}.String())
 }
 
 func TestTopFitsItsScreen(t *testing.T) {
