@@ -10,11 +10,12 @@
 // Several partners may announce one prefix. All stay candidates, in the order that [Tiers] gives,
 // so that the second serves when the first cannot.
 //
-// What is learned comes over BGP. [Sessions] holds the peers' connections and passes their bytes,
-// screened (package bgp/screen), to a speaker in a process of its own (package bgp/speaker, told by
-// package bgp/wire): what a malformed message can end is never the server. It tells a [Sink] what
-// the speaker hears; a [RIB] is made for that. It judges every announcement by what is believed of
-// its [Partner], keeps what a lost session had announced for a while, and publishes the tables.
+// The routes are learned over BGP. [Sessions] holds the connections to the peers and passes their
+// bytes, screened by package bgp/screen, to a speaker in a process of its own (package bgp/speaker;
+// package bgp/wire is the protocol between the two), so that a malformed message can never end the
+// server. [Sessions] hands what the speaker hears to a [Sink], which in the server is a [RIB]. The
+// RIB judges every announcement by what may be believed of its [Partner], keeps for a while what a
+// lost session had announced, and publishes the tables.
 //
 // The package knows no sites, no services and no configuration: who a partner is and where its
 // networks lead is the business of dns/steer.

@@ -7,8 +7,9 @@
 //	r := dns.NewResponder("ns1", version)
 //	reply := r.Respond(publisher.Latest(), dns.Request{Packet: packet, Source: source, Now: now, Seed: luck}, nil)
 //
-// An empty reply is silence: for what is no request at all, and for what a client gets too much of (limiter). [Worker]
-// is the same for a goroutine that answers many. A zone transfer is many messages: [Responder.Transfer].
+// An empty reply means that nothing is sent: the packet was no request at all, or its client has had too many replies
+// (limiter). A [Worker] does the same for a goroutine that answers many requests. A zone transfer takes many messages:
+// [Responder.Transfer].
 //
 // [Server] is the sockets around it: UDP and TCP on every listen address, and TCP with TLS inside on others.
 //

@@ -20,9 +20,9 @@
 // done only when sure, by default after 10 failures of the last 20 results; users are sent back only
 // when everything is sound, by default after 20 successes of the last 20.
 //
-// Two things keep failures of ours from being taken for theirs. When endpoints of several failure domains begin to
-// fail at once, the [Brake] of the board holds all verdicts. And what fails while the process stood still is not
-// recorded.
+// Two things keep our own failures from being blamed on endpoints. When endpoints of several failure domains begin to
+// fail at once, the [Brake] of the board holds all verdicts. And a probe that failed while the process stood still is
+// not recorded.
 //
 // The package refuses to know services, places or names: an endpoint is an address and a check.
 // It refuses to probe by anything but the address it was given (no look-ups, no proxies, no

@@ -6,7 +6,7 @@
 //
 //	text, err := kit.Write(kit.BIRD, cfg.BGP, cfg.Partners[0])
 //
-// A secret is named by the file that holds it, and never read. The package asks nobody anything: what
-// the configuration leaves to the kernel, our address among it, is left to the reader, with a word that
-// no router takes for an address.
+// A secret is named by the file that holds it, and never read. The package looks nothing up: where our
+// configuration leaves a choice to the kernel, such as our own address, the text has a word that no
+// router takes for an address, and the reader has to replace it.
 package kit

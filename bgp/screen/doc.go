@@ -21,8 +21,8 @@
 // fields of RFC 4271, IPv6 in the attributes of RFC 4760, attributes in ascending order after
 // these, flags as specified, host bits of prefixes cleared, AS numbers of four octets always.
 //
-// It refuses to let through what nobody behind it asks for: attributes and capabilities that
-// steering does not need, address families other than IPv4 and IPv6 unicast, and anything that it
-// does not know, however well-formed. It does not judge routes: whether a prefix is believed is
-// the business of package bgp.
+// The screen lets nothing through that nobody behind it needs: no attributes and capabilities that
+// steering has no use for, no address families other than IPv4 and IPv6 unicast, and nothing that it
+// does not know, however well-formed. It does not judge routes: whether a prefix is believed is for
+// package bgp to say.
 package screen

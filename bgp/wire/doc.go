@@ -18,5 +18,5 @@
 // The decoder takes whatever comes: it never panics, never reads more than [MaxFrame] for one frame,
 // and allocates in proportion to the octets that it was really given. It refuses unknown kinds,
 // values out of range and octets left over. The package keeps no state, knows nothing of sessions or
-// gobgp, and carries no secrets: passwords are the business of the connections' owner.
+// gobgp, and carries no secrets: passwords stay with the relay, which owns the connections.
 package wire

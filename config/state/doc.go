@@ -16,8 +16,8 @@
 // trusts what it finds there: a wrong page ends the process, by a fault, by a panic or by an
 // endless recursion, and a changed value is handed out as if it were right. So Open reads every page by
 // itself before bbolt sees the file, and every value carries a checksum. A damaged file is renamed
-// to FILE.damaged-TIME, and a new one is begun: what is kept here makes a start better, but it is
-// never worth a server that does not start.
+// to FILE.damaged-TIME, and a new one is begun: what is kept here makes a start better, but no loss of
+// it may keep a server from starting.
 //
 // The package does not know what the values mean, keeps nothing in memory, writes no log, and
 // refuses a file that a newer gslb has written, or another program.

@@ -7,10 +7,10 @@
 // a double: what endpoints answer to a probe, the BGP sessions, the files, the sockets and the clock. So a story takes
 // no time, opens nothing, and ends the same every time.
 //
-// A script is text of three parts. First some words on what it shows, as comment; then files, each
-// under a line with its name, of which gslb.yaml is the configuration, gslb.yaml.d/*.yaml are its
-// drop-ins and geo says where networks are, line by line or by the word builtin, which is the map that servers have built
-// in; and, under the name script, what happens:
+// A script is a text of three parts. It begins with comments that say what it shows. Then come files, each
+// under a line with its name: gslb.yaml is the configuration, gslb.yaml.d/*.yaml are its drop-ins, and geo
+// says where networks are, line by line or, by the word builtin, as the map that servers have built in.
+// Last, under the name script, stands what happens:
 //
 //	# A dead datacenter leaves the answers at the tenth failure.
 //
@@ -28,7 +28,7 @@
 //	> ask www.ok.test A from 203.0.113.7
 //	  A 192.0.2.1 ttl=30
 //
-// A line that begins with > is a command; lines that begin with | are its input; what it came to stands
+// A line that begins with > is a command; lines that begin with | are its input; its outcome stands
 // below it, indented by two spaces. [Run] plays a script and gives it back with what really happened, so a
 // script that told the truth comes back as it was; [Differences] tells where one did not. The commands:
 //

@@ -16,11 +16,21 @@
 // [Explain] runs the same Decide and puts its trail into words; dig, the command line and HTTP
 // print these. An [Outlook] tells what clients can expect of it over many draws.
 //
-// It is read best in the order in which an answer comes about: policy.go and compile.go, what the operator said; snapshot.go,
-// partition.go and standing.go, what is true at the moment; decide.go, walk.go and pick.go, the decision. What tells of it
-// (explain.go, overview.go, event.go, outlook.go) can be read by itself. What must be remembered from one snapshot to the
-// next is in tenure.go and begun.go: [Follow]. Which snapshot is in force is for gslb/dns/publish to say, and where many
-// clients go for gslb/dns/traffic.
+// The files, best read in the order in which an answer comes about:
+//
+//	what the operator said    policy.go, compile*.go; parts of it: rule.go, list.go, drain.go, hand.go, endpoints.go, push.go
+//	what a member gives       host.go, record.go, gift.go
+//	where clients are         partition.go, terrain.go, routed.go: the address space, cut by maps and by routes
+//	how members stand         standing*.go, condition.go, ramp.go, brake.go
+//	what is true now          snapshot.go, reuse.go: all of this, and what is taken over from the snapshot before
+//	the decision              client.go, decide.go, walk.go, pick.go
+//	what may come next        coming.go: for those who sign it ahead
+//	what tells of a decision  explain.go, chain.go, leads.go, words.go; outlook.go
+//	what tells of all         overview*.go, event*.go, concern.go
+//	what is remembered        tenure.go, begun.go: from one snapshot to the next, by [Follow]
+//
+// What tells of something can be read by itself: nothing that decides calls it. Which snapshot is in force is for
+// gslb/dns/publish to say, and where many clients go for gslb/dns/traffic.
 //
 // The package opens no socket and no file, reads no clock, writes no log, and leaves no goroutine behind.
 package steer

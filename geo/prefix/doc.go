@@ -13,6 +13,6 @@
 //	b.Set(netip.MustParsePrefix("192.0.2.128/25"), 2)
 //	value, span := b.Table().Lookup(netip.MustParseAddr("192.0.2.7")) // 1, 25
 //
-// Refused: values other than integers, tables that change in place, and mixing of the families: an IPv4-mapped IPv6
-// address (::ffff:192.0.2.7) is an ordinary IPv6 address here, so callers unmap first.
+// The package does not hold values other than integers, does not change a table in place, and does not mix the families:
+// an IPv4-mapped IPv6 address (::ffff:192.0.2.7) is an ordinary IPv6 address here, so callers unmap first.
 package prefix

@@ -1,8 +1,8 @@
 // Package bgp answers one question: does a partner get what the stories say, from the server as it
 // is shipped? Its tests build the gslb binary and run it beside routers as Debian packages them (BIRD as
 // a route server, FRR), and beside peers made by hand that send what no router would: everything that
-// RFC 7606 is about, bad headers and OPENs, random mutations. What is looked at is what clients and
-// operators see: answers, reasons, log lines, NOTIFICATIONs.
+// RFC 7606 is about, bad headers and OPENs, random mutations. The tests look at what clients, operators and
+// peers see: answers, reasons, log lines, NOTIFICATIONs.
 //
 // A router is made and runs like this:
 //
@@ -13,6 +13,6 @@
 //	s.begin()
 //	s.sends("203.0.113.1", "nsk")                        // waits until the client is sent to the site
 //
-// Everything is on loopback addresses, every test on a network of its own. A router that is not installed
-// skips its tests, unless CI is set: then they fail. Nothing here is for other packages.
+// Everything is on loopback addresses, every test on a network of its own. Tests of a router that is not
+// installed are skipped, or fail when CI is set. Nothing here is for other packages.
 package bgp
