@@ -47,7 +47,7 @@ var files embed.FS
 // router with that address.
 func Write(r Router, ours config.BGP, p config.Partner) (string, error) {
 	if len(p.Peers) == 0 {
-		return "", fmt.Errorf("partner %s has no peers: its networks stand in our configuration, and no router is to be set up", p.Name)
+		return "", fmt.Errorf("partner %s has no peers: its networks are listed in our configuration, so there is no router to set up", p.Name)
 	}
 	name := string(r) + ".tmpl"
 	text, err := template.New(name).ParseFS(files, name)

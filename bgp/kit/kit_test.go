@@ -166,7 +166,7 @@ func TestThereIsNoKitForNothing(t *testing.T) {
 		router        kit.Router
 		partner, want string
 	}{
-		"no peers":         {kit.BIRD, "\n    networks: [203.0.113.0/24]", "partner sibtel has no peers: its networks stand in our configuration, and no router is to be set up"},
+		"no peers":         {kit.BIRD, "\n    networks: [203.0.113.0/24]", "partner sibtel has no peers: its networks are listed in our configuration, so there is no router to set up"},
 		"nothing believed": {kit.FRR, "\n    peers: [{address: 203.0.113.9, asn: 64501, families: [ipv6]}]\n    accept: {within: [203.0.113.0/24]}", "partner sibtel, peer 203.0.113.9: nothing that it could announce would be believed: accept.within has no network of the session's families"},
 		"unknown router":   {"abacus", "\n    peers: [{address: 203.0.113.9, asn: 64501}]", `router "abacus": there is no kit for it`},
 	} {

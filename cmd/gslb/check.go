@@ -18,14 +18,14 @@ func newCheck(o *options) *cobra.Command {
 	var k check
 	c := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Tell every problem of a configuration, or what it says",
-		Long: `Tell every problem of a configuration, each with its file, line and column, or sum up what it says.
+		Short: "Report every problem of a configuration, or sum up what it says",
+		Long: `Report every problem of a configuration, each with its file, line and column, or sum up what it says.
 
-Where places have a capacity, it also tells what each place carries, and what it would carry if any one
-were lost or drained; and it warns of those that would be filled to more than 75%. Services say their
-demand in the same unit. Clients come from a file, as those of gslb diff, or stand for the address space.
+Where places have a capacity, gslb check also shows what each place carries, and what it would carry if any
+other were lost or drained; it warns of places that would be filled to more than 75%. Services give their
+demand in the same unit. Clients come from a file, as for gslb diff, or stand for the address space.
 
-Nothing is touched but the configuration's files and the files that it names; the exit code is 1 when there are errors.`,
+Only the configuration's files and the files that it names are touched. The exit code is 1 when there are errors.`,
 		Args: oneAtMost("configuration"),
 		RunE: func(c *cobra.Command, args []string) error {
 			k.file = o.file
@@ -35,7 +35,7 @@ Nothing is touched but the configuration's files and the files that it names; th
 			return k.run(c)
 		},
 	}
-	c.Flags().StringVar(&k.clients, "clients", "", "`file` of clients, to spread the demand by: ADDRESS [COUNT] a line")
+	c.Flags().StringVar(&k.clients, "clients", "", "`file` of clients by whom the demand is spread; a line is ADDRESS [COUNT]")
 	c.Flags().BoolVar(&k.json, "json", false, "print JSON")
 	return c
 }

@@ -19,7 +19,7 @@ func newDemo() *cobra.Command {
 	var folder string
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Show all of it on this machine: datacenters to break, a partner, and a name server to ask",
+		Short: "Try all of it on this machine: datacenters to break, a partner, and a name server to ask",
 		Long: `Start three small datacenters, a CDN site inside a partner's network, the partner's BGP router, and a
 name server, all on loopback addresses; tell what to try; and show what changes, until Ctrl-C. Nothing
 else is needed, and nothing is left behind.`,

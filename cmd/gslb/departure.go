@@ -14,12 +14,12 @@ func newStatusDrain(o *options) *cobra.Command {
 	var asJSON, mustBeSafe bool
 	c := &cobra.Command{
 		Use:   "drain PLACE",
-		Short: "Show how far a drained place has been left, and whether it can be switched off",
-		Long: `Show how far a drained place has been left: since when, by whom and why, what answers still give it, when caches
-forget it, how many clients have gone elsewhere, and what its own endpoints say that they carry.
+		Short: "Show how far clients have left a drained place, and whether it can be switched off",
+		Long: `Show how far clients have left a drained place: since when it is drained, by whom and why, which answers still
+give it, when caches forget it, how many clients have gone elsewhere, and what load its endpoints report.
 
-Exit code 1 when the place is not drained for all its services; with --safe, when it is not safe to switch it off.
-That it is, only its endpoints say: by checks that tell a load of 0.`,
+The exit code is 1 when the place is not drained for all its services; with --safe also when it is not safe to
+switch it off. It is safe only when its endpoints say so: when their checks report a load of 0.`,
 		Example: "  gslb status drain msk-2\n  until gslb status drain msk-2 --safe; do sleep 10; done",
 		Args:    one("place"),
 		RunE: func(c *cobra.Command, args []string) error {

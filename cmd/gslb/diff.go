@@ -17,18 +17,18 @@ func newDiff() *cobra.Command {
 	var d diff
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Tell which clients would move from one configuration to another",
-		Long: `Tell which clients would move if the second configuration came after the first: how many, from where to
+		Short: "Show which clients would move from one configuration to another",
+		Long: `Show which clients would move if the second configuration replaced the first: how many, from where to
 where, by service, place, partner and country.
 
-Every client asks every service once, for its IPv4 and for its IPv6 addresses, where it has any, or for
-its alias (CNAME) or its SRV records. Clients come from a file, a line each: ADDRESS [COUNT]. A private
-one is whoever asks by itself from there, as in gslb explain. Without a file they stand for the address
-space: a sample, the same each time, of what the geo databases cover and the configurations name.
+Every client asks every service once for its IPv4 and once for its IPv6 addresses, where it has any, or for
+its alias (CNAME) or its SRV records. The clients come from a file, one on a line: ADDRESS [COUNT]. A private
+address is a client that asks directly from there, as in gslb explain. Without a file the clients stand for
+the address space: a sample, the same each time, of what the geo databases cover and the configurations name.
 
-Servers decide by health and by what partners announce, too, and both are in no configuration: here
-everything is up, and partners have what their lists of networks say. Where places are drawn by
-weight, what a client can expect is compared, not a draw.
+A server also decides by health and by what partners announce, and no configuration holds these. Here
+everything is up, and partners have the networks that the configuration lists. Where places are drawn by
+weight, the comparison is of what a client can expect, not of one draw.
 
 Exit codes: 0 nothing moves, 3 something moves, 1 a configuration or the file of clients is bad, 2 usage.`,
 		Example: `  gslb diff /etc/gslb/gslb.yaml gslb.yaml --clients clients.txt
@@ -49,8 +49,8 @@ Exit codes: 0 nothing moves, 3 something moves, 1 a configuration or the file of
 			return d.run(c, args[0], args[1])
 		},
 	}
-	c.Flags().StringVar(&d.clients, "clients", "", "`file` of clients: ADDRESS [COUNT] a line")
-	c.Flags().IntVar(&d.sample, "sample", 100_000, "about this `number` of clients for the address space")
+	c.Flags().StringVar(&d.clients, "clients", "", "`file` of clients; a line is ADDRESS [COUNT]")
+	c.Flags().IntVar(&d.sample, "sample", 100_000, "how many clients stand for the address space, about this `number`")
 	c.Flags().BoolVar(&d.json, "json", false, "print JSON")
 	return c
 }

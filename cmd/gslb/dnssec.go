@@ -18,17 +18,17 @@ func newDNSSEC(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "dnssec ZONE [rollover csk|ksk|zsk | parent-changed]",
-		Short: "Tell the keys of a signed zone, its DS records and what happens next; roll keys over",
-		Long: `Tell the keys of a signed zone, the DS records for its parent, and what happens to the keys next.
+		Short: "Show the keys of a signed zone, its DS records and what happens next; roll keys over",
+		Long: `Show the keys of a signed zone, the DS records for its parent, and what happens to the keys next.
 
-rollover makes the key that follows the one in use, and writes into the key files when what happens: the
-server follows the files. Nothing else is to be done for a ZSK. For a CSK or KSK the parent's DS record has to
-change from the old key to the new one, not before the time that is told; parents that read CDS or CDNSKEY
-records do it by themselves. When all of the parent's servers have it, say so by parent-changed: the
-old key then goes when nobody can have it in mind any more.
+"rollover" makes the key that follows the one in use, and writes into the key files at which time each step
+is due; the server follows the files. For a ZSK nothing else has to be done. For a CSK or KSK, the DS record
+at the parent has to change from the old key to the new one, but not before the time that is shown; parents
+that read CDS or CDNSKEY records do this by themselves. When all of the parent's servers have the new record,
+say so with "parent-changed": the old key is removed once no resolver can still have it in its cache.
 
-All this is in the folder of keys. Copy it to the other servers of the zone at once, after each step: a
-rollover leaves them the time of dnssec.propagation for that.`,
+All of this is kept in the folder of keys. After each step, copy the folder to the other servers of the zone
+at once: a rollover leaves them the time of dnssec.propagation for that.`,
 		Args: zoneAndDeed,
 		RunE: func(c *cobra.Command, args []string) error {
 			d, err := openDNSSEC(o.file, args[0], c.ErrOrStderr())

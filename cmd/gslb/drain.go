@@ -28,12 +28,12 @@ func newDrain(o *options) *cobra.Command {
 		Short: "Keep a place out of the answers of this server",
 		Long: `Keep a place out of the answers of this server, by a file in the drop-in folder of its configuration.
 
-The drain is in force in less than a second, and outlives a restart. It is for this server only: with
---print the text is printed instead, for the configuration management of all servers. Another drain of
+The drain is in force in less than a second, and outlives a restart. It is for this server only; with
+--print its text is printed instead, for the configuration management of all servers. An earlier drain of
 the same place that this command wrote is replaced.
 
-A drain that leaves a service without a serving place, or fewer than its min_places, is refused, unless
---force or --force=WHY says that it must be. The why goes into the drain.`,
+A drain that would leave a service without a serving place, or with fewer than its min_places, is refused,
+unless --force or --force=WHY says that it must be. WHY is written into the drain.`,
 		Example: "  gslb drain msk-2 --for 2h --reason \"cooling work\"",
 		Args:    one("place"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -43,12 +43,12 @@ A drain that leaves a service without a serving place, or fewer than its min_pla
 	}
 	c.Flags().StringVar(&d.Service, "service", "", "only for this `service`")
 	c.Flags().DurationVar(&d.span, "for", 0, "end after this `span`, as 2h")
-	c.Flags().StringVar(&d.Reason, "reason", "", "why: shown with every answer's reasons")
+	c.Flags().StringVar(&d.Reason, "reason", "", "why; shown in the reasons for answers")
 	c.Flags().StringVar(&d.By, "by", cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER")), "who drains")
 	c.Flags().Lookup("by").DefValue = "the user, also behind sudo" // pages that are made from this do not name who made them
 	c.Flags().BoolVar(&d.Hard, "hard", false, "do not give the place even when nobody else serves")
 	c.Flags().BoolVar(&d.print, "print", false, "print the text of the drain, and write nothing")
-	c.Flags().StringVar(&d.Force, "force", "", "`why` it may leave a service too few places (min_places), or none")
+	c.Flags().StringVar(&d.Force, "force", "", "drain all the same; `why` a service may have too few places, or none")
 	c.Flags().Lookup("force").NoOptDefVal = forcedByFlag
 	return c
 }

@@ -18,7 +18,7 @@ func newEvents(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "events",
-		Short: "Tell what happened: withdrawals, drains, reloads",
+		Short: "Show what happened: withdrawals, drains, reloads",
 		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {

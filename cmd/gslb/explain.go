@@ -20,13 +20,13 @@ func newExplain(o *options) *cobra.Command {
 	var offline, asJSON bool
 	c := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Tell which sites a client gets, and why",
-		Long: `Tell which sites a client gets from a name, and why: the lines that "dig CH TXT NAME" prints.
+		Short: "Show which sites a client gets, and why",
+		Long: `Show which sites a client gets from a name, and why: the lines that "dig CH TXT NAME" prints.
 
 The running server is asked, or with --offline the configuration alone, as if everything were up.
 
-A client is asked for by the subnet that its resolver would send (ECS). Servers do not believe such a
-subnet where it is private, so a private client is one who asks by itself, as in gslb diff: via=source.`,
+The client is given to the server as the subnet that its resolver would send (ECS). Servers ignore such a
+subnet when it is private, so a private client counts as one that asks directly, as in gslb diff: via=source.`,
 		Example: "  gslb explain www.ok.test --client 203.0.113.7",
 		Args:    one("name"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ subnet where it is private, so a private client is one who asks by itself, as in
 		},
 	}
 	c.Flags().StringVar(&q.Client, "client", "", "`address` or network of the client; without it, this machine")
-	c.Flags().StringVar(&q.Type, "type", "", "A or AAAA: only what this type gets")
+	c.Flags().StringVar(&q.Type, "type", "", "A or AAAA: show only what this type gets")
 	c.Flags().BoolVar(&offline, "offline", false, "ask the configuration alone, as if everything were up")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

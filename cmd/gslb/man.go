@@ -13,7 +13,7 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write manual pages of all commands into a folder",
-		Long: `Write a manual page of every command into a folder, made from what --help prints.
+		Long: `Write a manual page for every command into a folder, made from what --help prints.
 
 $SOURCE_DATE_EPOCH, if set, is their date.`,
 		Example: "  gslb man /usr/local/share/man/man1",
@@ -34,8 +34,8 @@ $SOURCE_DATE_EPOCH, if set, is their date.`,
 	}
 }
 
-// asManual makes the texts of all commands such as the generator of pages reads: as Markdown, where two spaces before a
-// line keep it no more from being filled than none.
+// asManual turns the texts of all commands into what the generator of pages reads: Markdown, in which an indent of two
+// spaces does not keep lines from being filled.
 func asManual(c *cobra.Command) {
 	c.Long = markdown(c.Long)
 	for _, sub := range c.Commands() {
@@ -43,7 +43,7 @@ func asManual(c *cobra.Command) {
 	}
 }
 
-// markdown makes blocks of code of the lines of a help text that are indented.
+// markdown makes code blocks of the indented lines of a help text.
 func markdown(help string) string {
 	var out strings.Builder
 	was := ""

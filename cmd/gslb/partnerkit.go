@@ -17,8 +17,8 @@ func newPartnerKit(o *options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "partner-kit PARTNER",
 		Short: "Print the router configuration for a partner's end",
-		Long: `Print the router configuration for a partner's end of its sessions, from our configuration: to be
-sent to the partner. Secrets are named, never printed.`,
+		Long: `Print the router configuration for a partner's end of its sessions, made from our configuration, to send
+to the partner. Secrets are named, never printed.`,
 		Example: "  gslb partner-kit sibtel --for bird > sibtel.conf",
 		Args:    one("partner"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -13,7 +13,7 @@ func newPartners(o *options) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "partners",
-		Short: "Show the partners' BGP sessions and what they bring",
+		Short: "Show the partners' BGP sessions and what is learned from them",
 		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, err := askPartners(c, o.file)

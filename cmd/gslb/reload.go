@@ -11,7 +11,7 @@ import (
 func newReload(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
-		Short: "Have the running server read its configuration again, and wait for the outcome",
+		Short: "Make the running server read its configuration again, and wait for the outcome",
 		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			server, err := findServer(o.file)

@@ -95,7 +95,7 @@ func (e *unanswered) remedy() string {
 	var network net.Error
 	switch {
 	case errors.Is(e.cause, syscall.ECONNREFUSED):
-		return fmt.Sprintf("nobody listens there: gslb serve -c %s starts it; of a unit, systemctl status gslb tells why it ended", e.file)
+		return fmt.Sprintf("nobody listens there: start it with gslb serve -c %s, or ask systemctl status gslb why its unit ended", e.file)
 	case errors.Is(e.cause, context.DeadlineExceeded), errors.As(e.cause, &network) && network.Timeout():
 		return "no answer in time: is the way to it shut, or the machine overloaded?"
 	}

@@ -15,10 +15,10 @@ func newReset(o *options) *cobra.Command {
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "reset PARTNER",
-		Short: "Begin the sessions of a partner anew that are suspended or wait",
-		Long: `Begin the sessions of a partner anew that are suspended, as after too many prefixes, or wait for
-their next attempt. Sessions that stand are left alone, unless --all is given: what came by them
-then steers on, stale, until it is announced again.`,
+		Short: "Restart the sessions of a partner that are suspended or waiting",
+		Long: `Restart the sessions of a partner that are suspended, as after too many prefixes, or are waiting for
+their next attempt. Established sessions are left alone, unless --all is given: what was learned from
+them then goes on steering, stale, until it is announced again.`,
 		Args: one("partner"),
 		RunE: func(c *cobra.Command, args []string) error {
 			server, err := findServer(o.file)
@@ -40,7 +40,7 @@ then steers on, stale, until it is announced again.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "also the sessions that stand")
+	c.Flags().BoolVar(&all, "all", false, "also the sessions that are established")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -96,11 +96,11 @@ func newRoot(o *options) *cobra.Command {
 		Short: "A global DNS traffic manager: an authoritative server that decides which site each client gets",
 		Long: `A global DNS traffic manager: an authoritative server that decides which site each client gets.
 
-Commands that ask the running server find it by admin.listen of the configuration; where that takes
-a token, they show the one in $GSLB_TOKEN, or in the file that $GSLB_TOKEN_FILE names.
+Commands that ask the running server find it by admin.listen of the configuration. Where it wants a token,
+they present the one in $GSLB_TOKEN, or in the file that $GSLB_TOKEN_FILE names.
 
-Exit codes: 0 all is well; 1 the configuration, the answer or the server is not, as the standard error
-tells; 2 the command was not understood; 3 gslb diff found clients that would move.`,
+Exit codes: 0 all is well; 1 something is wrong with the configuration, the answer or the server, and the
+standard error says what; 2 the command was not understood; 3 gslb diff found clients that would move.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noCommand,

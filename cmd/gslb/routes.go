@@ -50,9 +50,9 @@ A route wins (wins), is behind the winners (spare), is a shadow partner's (shado
 		},
 	}
 	c.Flags().StringVar(&q.partner, "partner", "", "only prefixes that this `partner` announces")
-	c.Flags().BoolVar(&q.refused, "refused", false, "what is not believed, with the reason")
+	c.Flags().BoolVar(&q.refused, "refused", false, "show what is not believed, with the reason")
 	c.Flags().IntVar(&q.limit, "limit", 100, "at most this `number` of prefixes; 0: all")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, a line a prefix")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, one line for each prefix")
 	return c
 }
 

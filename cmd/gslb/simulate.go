@@ -15,9 +15,9 @@ import (
 func newSimulate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "simulate FILE",
-		Short: "Play a scenario, and tell what each client gets",
+		Short: "Play a scenario, and show what each client gets",
 		Long: `Play a scenario on a clock of its own, without a socket, and print it with what happened below each
-command. So a bug report or a rehearsal is a file that others can play.
+command. A bug report or a rehearsal is then a file that others can play.
 
 A scenario is text. Files come first, each under a line with its name; then the script:
 
@@ -30,11 +30,11 @@ A scenario is text. Files come first, each under a line with its name; then the 
   > ask www.ok.test A from 203.0.113.7
     A 192.0.2.1 ttl=60
 
-Where networks are says only the file geo: without it no client has a location. The word builtin in place of its lines
-stands for the built-in countries, so that clients come where the server would send them.
+Only the file geo says where networks are: without it no client has a location. With the word builtin in place
+of its lines, the built-in countries are used, as by a server.
 
-A line that begins with "> " is a command, lines of "| " below it are its input. What it comes to
-stands below it, two spaces in. Lines of # are comments.
+A line that begins with "> " is a command; lines below it that begin with "| " are its input. Its outcome
+stands below it, indented by two spaces. Lines that begin with # are comments.
 
   start                        start the server       status   show every endpoint
   run 90s                      let time pass          probes   count the probes
@@ -49,8 +49,8 @@ stands below it, two spaces in. Lines of # are comments.
   ask NAME TYPE from CLIENT    and: ecs NETWORK, tcp, x1000, ordered, bytes
   explain NAME [for NETWORK] [from SOURCE]
 
-Where the file says below a command what it comes to, this is compared. The exit code is 0 when it is
-true or nothing is said, and 1 when something else happened, or the scenario cannot be played.`,
+Where the file has an outcome below a command, what happens is compared with it. The exit code is 1 when
+something else happened or the scenario cannot be played, and 0 otherwise.`,
 		Example: "  gslb simulate rehearsal.txt",
 		Args:    one("scenario"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -24,10 +24,10 @@ func newTop(o *options) *cobra.Command {
 	var once bool
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Watch the running server: answers by service and place, what fails, sessions, what happens",
+		Short: "Watch the running server: answers by service and place, failures, sessions, events",
 		Long: `Watch the running server in a terminal. q ends it.
 
-Where the output is no terminal, or $TERM is dumb, or with --once, it looks twice, prints one screen and ends.`,
+When the output is not a terminal, or $TERM is dumb, or --once is given, it looks twice, prints one screen and ends.`,
 		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if interval < topLeast {

@@ -47,7 +47,7 @@ func newUndrain(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&service, "service", "", "the drain for this `service` only")
+	c.Flags().StringVar(&service, "service", "", "end the drain for this `service` only")
 	return c
 }
 

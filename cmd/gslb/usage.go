@@ -98,7 +98,7 @@ func badFlag(c *cobra.Command, err error) error {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "Tell what a command does, and its flags",
+		Short: "Show what a command does, and its flags",
 
 		ValidArgsFunction: commands,
 		RunE: func(c *cobra.Command, args []string) error {

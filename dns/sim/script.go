@@ -82,7 +82,7 @@ func (s *script) parseHead(lines []string) (int, error) {
 				return 0, fault(i+1, "there are two files named %s", name)
 			}
 		case name == "" && l != "" && !strings.HasPrefix(l, "#"):
-			return 0, fault(i+1, "before the first file stand only comments, which begin with #")
+			return 0, fault(i+1, "only comments, which begin with #, may come before the first file")
 		}
 	}
 	return 0, fmt.Errorf("there is no story: no line is -- %s --", scriptFile)

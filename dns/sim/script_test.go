@@ -12,7 +12,7 @@ func TestScriptMistakes(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"no story", files, "s: there is no story: no line is -- script --"},
 		{"no configuration", "-- script --\n", "s: there is no configuration: no file is named gslb.yaml"},
-		{"text before the files", "hello\n" + sound, "s: line 1: before the first file stand only comments, which begin with #"},
+		{"text before the files", "hello\n" + sound, "s: line 1: only comments, which begin with #, may come before the first file"},
 		{"two files of a name", files + sound, "s: line 3: there are two files named gslb.yaml"},
 		{"output of nothing", files + "-- script --\n  hello\n", "s: line 4: there is no command right above to which this belongs"},
 		{"input after output", sound + "  serving at once\n| x\n", "s: line 6: there is no command right above to which this belongs"},
