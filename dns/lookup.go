@@ -194,7 +194,7 @@ func (l *lookup) set(name zone.Name, node *zone.Node, set zone.RRset) {
 	l.w.set(l.z, name, set, set.TTL)
 	if l.proves() { // most clients want no proof, and are not to wait for it
 		l.sign(name, node, set)
-		l.expanded(name, node)
+		l.expanded(name)
 	}
 }
 

@@ -63,7 +63,7 @@ func (l *lookup) steered(owner zone.Name, node *zone.Node, rrtype uint16, ttl ui
 		return
 	}
 	l.rrsig(owner, l.signed.Steered(node).Signature(owner, rrtype, records, l.clock), ttl)
-	l.expanded(owner, node)
+	l.expanded(owner)
 }
 
 // signDenial writes the signature of the SOA record of a denial, whose records have no longer TTL than that.
@@ -84,7 +84,7 @@ func (l *lookup) missing(name zone.Name) {
 }
 
 // expanded proves that a wildcard had to stand in for a name, where one did.
-func (l *lookup) expanded(name zone.Name, node *zone.Node) {
+func (l *lookup) expanded(name zone.Name) {
 	if l.proves() && l.match.Kind == zone.Wildcard {
 		l.proofs = l.signed.Expanded(l.proofs, name, l.match.Encloser)
 	}
@@ -157,7 +157,7 @@ func (l *lookup) own(name zone.Name, node *zone.Node) bool {
 	l.w.set(l.z, name, r.Set(), r.Set().TTL)
 	if l.proves() {
 		l.rrsig(name, l.signed.Confirmed(r, l.clock), r.Set().TTL)
-		l.expanded(name, node)
+		l.expanded(name)
 	}
 	return true
 }
@@ -186,7 +186,7 @@ func (l *lookup) signaturesOf(name zone.Name, node *zone.Node) bool {
 	for set := range node.Sets() {
 		s := l.signed.Signature(name, node, set.Type, l.clock)
 		l.rrsig(name, s, set.TTL)
-		l.expanded(name, node)
+		l.expanded(name)
 		return s != nil
 	}
 	if node.Service >= 0 && l.proves() {
