@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,11 +36,10 @@ type child struct {
 	start  func(context.Context) (*process, error)
 	log    *slog.Logger
 	events chan wire.Message // what the speaker says; nil: it is gone, after it was there
-	wake   chan struct{}     // one slot: wanted or refresh changed
+	wake   chan struct{}     // one slot: wanted changed
 
-	mu      sync.Mutex
-	wanted  wire.Configure
-	refresh []uint32 // neighbours to be told of anew
+	mu     sync.Mutex
+	wanted wire.Configure
 }
 
 func newChild(start func(context.Context) (*process, error), log *slog.Logger) *child {
@@ -56,23 +54,11 @@ func (c *child) want(state wire.Configure) {
 	signal(c.wake)
 }
 
-// again asks for all routes of a neighbour.
-func (c *child) again(neighbour uint32) {
-	c.mu.Lock()
-	if !slices.Contains(c.refresh, neighbour) {
-		c.refresh = append(c.refresh, neighbour)
-	}
-	c.mu.Unlock()
-	signal(c.wake)
-}
-
-// state gives what is wanted, and takes the refreshes along.
-func (c *child) state() (wanted wire.Configure, refresh []uint32) {
+// state gives what is wanted.
+func (c *child) state() wire.Configure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wanted, refresh = c.wanted, c.refresh
-	c.refresh = nil
-	return wanted, refresh
+	return c.wanted
 }
 
 // run keeps the speaker running until ctx ends, and ends it then.
@@ -101,10 +87,7 @@ func (c *child) run(ctx context.Context) {
 // called waits until there are neighbours. It tells whether that came before the end of ctx.
 func (c *child) called(ctx context.Context) bool {
 	for ctx.Err() == nil {
-		c.mu.Lock()
-		wanted := len(c.wanted.Neighbours) > 0
-		c.mu.Unlock()
-		if wanted {
+		if len(c.state().Neighbours) > 0 {
 			return true
 		}
 		select {
@@ -155,7 +138,7 @@ func (c *child) tell(ctx context.Context, in inlet) error {
 	}
 	var told wire.Configure
 	for {
-		wanted, refresh := c.state()
+		wanted := c.state()
 		if len(wanted.Neighbours) == 0 {
 			_ = write(wire.Stop{}) // it also ends with its input
 			return errUnwanted
@@ -165,11 +148,6 @@ func (c *child) tell(ctx context.Context, in inlet) error {
 				return err
 			}
 			told = wanted
-		}
-		for _, n := range refresh {
-			if err := write(wire.Refresh{Neighbour: n}); err != nil {
-				return err
-			}
 		}
 		select {
 		case <-ctx.Done():

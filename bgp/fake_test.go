@@ -80,8 +80,6 @@ func speak(in io.Reader, out io.Writer) {
 				s.tell(wire.Log{Text: "hello from the fake"})
 				s.tell(wire.Listening{Port: uint16(l.Addr().(*net.TCPAddr).Port)})
 			}
-		case wire.Refresh:
-			s.tell(wire.Refreshed(m))
 		case wire.Stop:
 			return
 		}

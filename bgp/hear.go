@@ -72,10 +72,6 @@ func (s *Sessions) hear(m wire.Message) {
 		if s.up[m.Neighbour] {
 			s.sink.EndOfRIB(s.ids[m.Neighbour].peer, m.IPv6)
 		}
-	case wire.Refreshed:
-		if s.up[m.Neighbour] {
-			s.sink.Refreshed(s.ids[m.Neighbour].peer)
-		}
 	case wire.Log:
 		s.repeat(m)
 	}

@@ -78,8 +78,6 @@ type Sink struct {
 	Routes func(peer Peer, changes []wire.Change)
 	// EndOfRIB says that the peer has announced all it had in one family (RFC 4724 section 2).
 	EndOfRIB func(peer Peer, ipv6 bool)
-	// Refreshed says that all that [Sessions.Refresh] asked for has been told.
-	Refreshed func(peer Peer)
 	// Lost ends all sessions at once: the speaker died. No Down comes for them.
 	Lost func()
 }

@@ -231,7 +231,7 @@ func signal(c chan struct{}) {
 }
 
 // Up begins a session of a peer.
-func (r *RIB) Up(p Peer, o Opened, now time.Time) {
+func (r *RIB) Up(p Peer, o Opened) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, s := r.of(p)

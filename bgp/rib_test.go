@@ -61,7 +61,7 @@ func (s *story) announce(p Peer, prefixes string) bool {
 
 // sync brings a session up with a whole announcement.
 func (s *story) sync(p Peer, prefixes string) {
-	s.rib.Up(p, Opened{IPv4: true}, s.now)
+	s.rib.Up(p, Opened{IPv4: true})
 	s.announce(p, prefixes)
 	s.rib.EndOfRIB(p, false, s.now)
 }
@@ -142,7 +142,7 @@ func TestSeveralPeersAnnounceOnePrefix(t *testing.T) {
 func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
 	t.Run("by end-of-RIB", func(t *testing.T) {
 		s := newStory(t, nil)
-		s.rib.Up(s.a, Opened{IPv4: true, IPv6: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true, IPv6: true})
 		s.announce(s.a, "203.0.113.0/24")
 		s.want("")
 		s.rib.EndOfRIB(s.a, true, s.now)
@@ -152,7 +152,7 @@ func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
 	})
 	t.Run("by silence", func(t *testing.T) {
 		s := newStory(t, nil)
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		s.after(10 * time.Second)
 		s.announce(s.a, "203.0.113.0/24 203.0.112.0/24")
 		s.after(900 * time.Millisecond)
@@ -162,7 +162,7 @@ func TestFirstRoutesCountWhenTheyAreComplete(t *testing.T) {
 	})
 	t.Run("by a longer silence, when it was to tell the end", func(t *testing.T) {
 		s := newStory(t, nil)
-		s.rib.Up(s.a, Opened{IPv4: true, Ends: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true, Ends: true})
 		s.announce(s.a, "203.0.113.0/24")
 		s.after(quietBeforeEnd - time.Millisecond)
 		s.want("")
@@ -226,7 +226,7 @@ func TestPeerThatComesBackConfirmsWhatItStillHas(t *testing.T) {
 	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	s.after(time.Minute)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.113.0/24")
 	s.want("203.0.112.0/24=9? 203.0.113.0/24=9?")
 	s.rib.EndOfRIB(s.a, false, s.now)
@@ -242,7 +242,7 @@ func TestPeerThatComesBackConfirmsWhatItStillHas(t *testing.T) {
 func TestEndOfRIBCountsForItsFamilyAlone(t *testing.T) {
 	both := Opened{IPv4: true, IPv6: true, Ends: true}
 	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes = 5 })
-	s.rib.Up(s.a, both, s.now)
+	s.rib.Up(s.a, both)
 	s.announce(s.a, "203.0.112.0/24 203.0.113.0/24 2001:db8:1::/48 2001:db8:2::/48")
 	s.want("")
 	s.rib.EndOfRIB(s.a, false, s.now)
@@ -254,7 +254,7 @@ func TestEndOfRIBCountsForItsFamilyAlone(t *testing.T) {
 
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	s.after(time.Minute)
-	s.rib.Up(s.a, both, s.now)
+	s.rib.Up(s.a, both)
 	s.announce(s.a, "203.0.114.0/24 2001:db8:3::/48")
 	s.rib.EndOfRIB(s.a, false, s.now)
 	s.want("203.0.114.0/24=9 2001:db8:2::/48=9?")
@@ -271,7 +271,7 @@ func TestEndOfRIBCountsForItsFamilyAlone(t *testing.T) {
 // A family whose end never comes counts by its silence, and what is left of it by its time.
 func TestFamilyThatNeverEndsCountsBySilence(t *testing.T) {
 	s := newStory(t, nil)
-	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true, Ends: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true, Ends: true})
 	s.announce(s.a, "203.0.112.0/24 2001:db8:1::/48")
 	s.after(quietBeforeEnd - time.Second)
 	s.rib.EndOfRIB(s.a, false, s.now)
@@ -284,7 +284,7 @@ func TestFamilyThatNeverEndsCountsBySilence(t *testing.T) {
 // A peer that no longer speaks of a family has none of it left.
 func TestFamilyThatIsNoLongerCarriedLeavesWithTheLastEnd(t *testing.T) {
 	s := newStory(t, nil)
-	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true, IPv6: true})
 	s.announce(s.a, "203.0.112.0/24 2001:db8:1::/48")
 	s.rib.EndOfRIB(s.a, false, s.now)
 	s.rib.EndOfRIB(s.a, true, s.now)
@@ -298,7 +298,7 @@ func TestWithoutEndOfRIBTheRestLeavesWhenItsTimeIsUp(t *testing.T) {
 	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	s.after(time.Minute)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.113.0/24")
 	s.after(quiet)
 	s.want("203.0.112.0/24=9? 203.0.113.0/24=9")
@@ -319,7 +319,7 @@ func (s *story) flood(before, n int) {
 
 func TestFirstRoutesOfAPeerThatNeverEndsCountInTheEnd(t *testing.T) {
 	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes, p.Accept.IPv4.Max = 1<<20, 32 })
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	sent := 0
 	more := func() {
 		n := max(trickle, sent/999+1)
@@ -342,7 +342,7 @@ func TestFirstRoutesOfAPeerThatNeverEndsCountInTheEnd(t *testing.T) {
 // A machine may be too busy to take routes in for a moment, and a slow line bring few of many at a time.
 func TestFirstRoutesOfALargeTableAreWaitedForLonger(t *testing.T) {
 	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes, p.Accept.IPv4.Max = 1<<20, 32 })
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	sent := 200_000
 	s.flood(0, sent)
 	for range 4 {
@@ -362,7 +362,7 @@ func TestFirstRoutesOfALargeTableAreWaitedForLonger(t *testing.T) {
 // A peer with a large table changes some of it every second, and may not tell the end of its first routes.
 func TestFirstRoutesCountWhileFewOfThemGoOnChanging(t *testing.T) {
 	s := newStory(t, nil)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.112.0/24")
 	for range 3 {
 		s.after(quiet / 4)
@@ -375,7 +375,7 @@ func TestFirstRoutesCountWhileFewOfThemGoOnChanging(t *testing.T) {
 
 func TestAPeerThatSaysFirstRoutesAgainAndAgainIsHeldBackNoLonger(t *testing.T) {
 	s := newStory(t, func(p *Partner) { p.Accept.MaxPrefixes = 3 })
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.112.0/24 203.0.113.0/24")
 	s.want("")
 	if !s.announce(s.a, "203.0.112.0/24 203.0.113.0/24") {
@@ -386,7 +386,7 @@ func TestAPeerThatSaysFirstRoutesAgainAndAgainIsHeldBackNoLonger(t *testing.T) {
 
 func TestFirstRoutesAreJudgedByWhatIsBelievedWhenTheyCount(t *testing.T) {
 	s := newStory(t, nil)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.112.0/24 198.51.100.0/24")
 	sibtel := believing("sibtel")
 	sibtel.Accept.Within = []netip.Prefix{netip.MustParsePrefix("203.0.112.0/20")}
@@ -398,7 +398,7 @@ func TestFirstRoutesAreJudgedByWhatIsBelievedWhenTheyCount(t *testing.T) {
 // A session without routes, as one that is only beginning, keeps its place when others come before it.
 func TestANewPartnerTakesNobodysPlace(t *testing.T) {
 	s := newStory(t, nil)
-	s.rib.Up(s.c, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.c, Opened{IPv4: true})
 	newcomer := Peer{Partner: "amurnet", Address: netip.MustParseAddr("127.0.0.12"), ASN: 64503}
 	s.rib.Apply([]Partner{believing("amurnet"), believing("sibtel"), believing("uralnet")}, []Peer{newcomer, s.a, s.b, s.c}, s.now)
 	s.announce(s.c, "203.0.113.0/24")
@@ -410,7 +410,7 @@ func TestANewPartnerTakesNobodysPlace(t *testing.T) {
 func TestAPartnerThatLeavesTakesItsSessionsAlong(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.112.0/24")
-	s.rib.Up(s.b, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.b, Opened{IPv4: true})
 	s.announce(s.b, "203.0.113.0/24")
 	s.sync(s.c, "198.51.100.0/24")
 	s.rib.Apply([]Partner{believing("uralnet")}, []Peer{s.c}, s.now)
@@ -426,7 +426,7 @@ func TestFlappingDoesNotProlongStaleness(t *testing.T) {
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	for range 14 {
 		s.after(time.Minute)
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	}
 	s.want("203.0.113.0/24=9?")
@@ -439,7 +439,7 @@ func TestFlappingProlongsNothingThatNoSessionConfirms(t *testing.T) {
 	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	for range 14 {
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		s.announce(s.a, "203.0.113.0/24") // and no end-of-RIB: it counts by its silence
 		s.after(time.Minute)
 		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
@@ -465,7 +465,7 @@ func TestTooManyPrefixesEndTheSessionAndKeepTheLastSet(t *testing.T) {
 		s := newStory(t, few)
 		s.sync(s.a, "203.0.112.0/24")
 		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		if s.announce(s.a, "203.0.113.0/24 203.0.114.0/24 203.0.115.0/24") {
 			t.Error("three of two were taken")
 		}
@@ -475,7 +475,7 @@ func TestTooManyPrefixesEndTheSessionAndKeepTheLastSet(t *testing.T) {
 		s := newStory(t, few)
 		s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
 		s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		s.announce(s.a, "203.0.114.0/24 203.0.115.0/24")
 		s.after(quiet)
 		if !s.announce(s.a, "203.0.115.0/24") {

@@ -155,7 +155,7 @@ func TestSessionThatConfirmsNothingDoesNotProlongStalenessOverRestarts(t *testin
 			t.Error(err)
 		}
 		s.want("203.0.113.0/24=9?")
-		s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+		s.rib.Up(s.a, Opened{IPv4: true})
 		s.after(time.Minute)
 	}
 	s.want("")
@@ -168,7 +168,7 @@ func TestRestartDoesNotProlongWhatASessionLeftUnconfirmed(t *testing.T) {
 	s.sync(s.a, "203.0.113.0/24 203.0.112.0/24 198.51.100.0/24")
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	s.after(5 * time.Minute)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.113.0/24")
 	s.after(time.Minute)
 	s.want("198.51.100.0/24=9? 203.0.112.0/24=9? 203.0.113.0/24=9")

@@ -289,19 +289,6 @@ func (s *Sessions) order(peer netip.Addr, e ending) bool {
 	return true
 }
 
-// Refresh has all routes of a peer told again, as the speaker has them; Refreshed follows them, unless the
-// session is down by then. It tells whether there is such a peer.
-func (s *Sessions) Refresh(peer netip.Addr) bool {
-	s.mu.Lock()
-	w := s.relays[peer]
-	s.mu.Unlock()
-	if w == nil {
-		return false
-	}
-	s.child.again(w.id)
-	return true
-}
-
 // Peers shows all peers, by partner and address.
 func (s *Sessions) Peers() []PeerView {
 	s.mu.Lock()

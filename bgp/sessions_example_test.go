@@ -13,12 +13,11 @@ import (
 
 func ExampleSessions() {
 	sink := bgp.Sink{
-		Up:        func(p bgp.Peer, s wire.Session) { fmt.Println(p.Address, "is up") },
-		Down:      func(p bgp.Peer, c bgp.Cause) { fmt.Println(p.Address, "is down:", c.Text) },
-		Routes:    func(p bgp.Peer, changes []wire.Change) {},
-		EndOfRIB:  func(p bgp.Peer, ipv6 bool) {},
-		Refreshed: func(p bgp.Peer) {},
-		Lost:      func() {},
+		Up:       func(p bgp.Peer, s wire.Session) { fmt.Println(p.Address, "is up") },
+		Down:     func(p bgp.Peer, c bgp.Cause) { fmt.Println(p.Address, "is down:", c.Text) },
+		Routes:   func(p bgp.Peer, changes []wire.Change) {},
+		EndOfRIB: func(p bgp.Peer, ipv6 bool) {},
+		Lost:     func() {},
 	}
 	speaker := func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, "/proc/self/exe", "bgp-speaker") }
 	sessions := bgp.NewSessions(speaker, sink, slog.New(slog.DiscardHandler))

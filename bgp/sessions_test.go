@@ -41,9 +41,8 @@ func newStage(t *testing.T) *stage {
 				say("routes %s %s withdraw=%t", p.Address, c.Prefix, c.Withdraw)
 			}
 		},
-		EndOfRIB:  func(p Peer, ipv6 bool) { say("end %s", p.Address) },
-		Refreshed: func(p Peer) { say("refreshed %s", p.Address) },
-		Lost:      func() { say("lost") },
+		EndOfRIB: func(p Peer, ipv6 bool) { say("end %s", p.Address) },
+		Lost:     func() { say("lost") },
 	}
 	st.Sessions = NewSessions(fakeCommand, sink, slog.New(slog.NewTextHandler(discreet{t}, nil)))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -220,10 +219,6 @@ func TestSessionThatWeOpenBringsRoutes(t *testing.T) {
 			if v := st.view(); v.Connects != 1 || v.Screened != 4 || v.Remote.Addr() != at.peer().Address {
 				t.Errorf("view of the peer: %+v, want 1 connection to %s and 4 messages", v, address)
 			}
-			if !st.Refresh(at.peer().Address) {
-				t.Error("Refresh knows no such peer")
-			}
-			st.expect("refreshed " + address)
 			r.send(message(3, 6, 2, 4, 'b', 'y', 'e', '!'))
 			st.expect("down " + address + ` administrative=true: the peer sent cease, administrative shutdown (6/2): "bye!"`)
 			st.eventually("the flap is counted", func() bool { return st.view().Flaps == 1 })

@@ -25,7 +25,7 @@ func TestStaleRoutesTellWhenTheyWereConfirmedLast(t *testing.T) {
 	s.sync(s.a, "203.0.112.0/24 203.0.113.0/24")
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)
 	s.after(10 * time.Minute)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.113.0/24")
 	s.after(quiet)
 	s.rib.Down(s.a, Cause{Text: "connection closed"}, s.now)

@@ -55,7 +55,7 @@ func TestRoutesThatNobodyHasConfirmedYetAreStale(t *testing.T) {
 	s := newStory(t, nil)
 	s.sync(s.a, "203.0.113.0/24 198.51.100.0/24")
 	s.rib.Down(s.a, Cause{Text: "lost"}, s.now)
-	s.rib.Up(s.a, Opened{IPv4: true}, s.now)
+	s.rib.Up(s.a, Opened{IPv4: true})
 	s.announce(s.a, "203.0.113.0/24")
 	s.after(quiet)
 	for _, a := range s.rib.Latest().Accounts() {
@@ -197,7 +197,7 @@ func BenchmarkSurveyOf100k(b *testing.B) {
 	partner.Accept.MaxPrefixes = 1 << 20
 	peer := Peer{Partner: "sibtel", Address: netip.MustParseAddr("127.0.0.9"), ASN: 64501}
 	rib.Apply([]Partner{partner}, []Peer{peer}, noon)
-	rib.Up(peer, Opened{IPv4: true}, noon)
+	rib.Up(peer, Opened{IPv4: true})
 	var changes []wire.Change
 	for i := range 100_000 {
 		p := netip.PrefixFrom(netip.AddrFrom4([4]byte{20 + byte(i>>16), byte(i >> 8), byte(i)}), 24)

@@ -224,26 +224,6 @@ func tableEvent(paths []*api.Path, hand func(event)) {
 	}
 }
 
-// routes gives what the neighbour announces at this moment.
-func (g *gobgp) routes(n wire.Neighbour) ([]wire.Change, error) {
-	var all []wire.Change
-	reader := pathReader{ourASN: g.asn}
-	for _, afi := range []api.Family_Afi{api.Family_AFI_IP, api.Family_AFI_IP6} {
-		if afi == api.Family_AFI_IP && !n.IPv4 || afi == api.Family_AFI_IP6 && !n.IPv6 {
-			continue
-		}
-		request := &api.ListPathRequest{TableType: api.TableType_ADJ_IN, Name: n.Address.String(),
-			Family: &api.Family{Afi: afi, Safi: api.Family_SAFI_UNICAST}}
-		err := g.server.ListPath(context.Background(), request, func(d *api.Destination) {
-			all = append(all, reader.changes(d.GetPaths())...)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("list routes of %s: %w", n.Address, err)
-		}
-	}
-	return all, nil
-}
-
 // settled tells what the OPENs of an established session settled. If the session has ended since,
 // less is known of it, and its end is told next.
 func (g *gobgp) settled(n wire.Neighbour) wire.Session {

@@ -20,13 +20,12 @@ func TestNoUnrestLeavesANeighbourStuck(t *testing.T) {
 	const seed = 20261129
 	random := rand.New(rand.NewPCG(seed, seed))
 	s := launch(t)
-	n := neighbour(1)
+	n, other := neighbour(1), neighbour(2)
 	s.begin(n)
 	for range 6 {
 		n = s.unrest(n, random)
-		s.configure()
-		s.send(wire.Refresh{Neighbour: n.ID})
-		for s.next() != (wire.Refreshed{Neighbour: n.ID}) {
+		s.configure(other)
+		for s.next() != (wire.Session{Neighbour: other.ID, State: wire.Ready}) { // all before it is of the unrest
 		}
 		s.configure(n)
 		for learned := false; !learned; {

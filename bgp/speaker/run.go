@@ -126,8 +126,6 @@ func (s *speaker) command(c command) error {
 	switch m := c.message.(type) {
 	case wire.Configure:
 		return s.configure(m)
-	case wire.Refresh:
-		return s.refresh(m.Neighbour)
 	case wire.Stop:
 		return errStop
 	}

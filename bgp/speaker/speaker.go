@@ -267,21 +267,3 @@ func (s *speaker) tell(p *peer) error {
 	p.changes = p.changes[:0]
 	return err
 }
-
-// refresh tells all routes of a neighbour again. Changes that gobgp told and we did not take yet
-// come after and repeat themselves, so that the last word on each route is right.
-func (s *speaker) refresh(id uint32) error {
-	for _, p := range s.peers {
-		if p.ID != id || p.state != established {
-			continue
-		}
-		changes, err := s.gobgp.routes(p.Neighbour)
-		if err != nil {
-			return err
-		}
-		if err := cmp.Or(s.tell(p), s.out.Write(wire.Routes{Neighbour: id, Changes: changes})); err != nil {
-			return err
-		}
-	}
-	return s.out.Write(wire.Refreshed{Neighbour: id})
-}

@@ -283,34 +283,6 @@ func TestManyRoutesComeInFewMessages(t *testing.T) {
 	}
 }
 
-func TestRefreshTellsAllRoutesAgain(t *testing.T) {
-	s := launch(t)
-	n := neighbour(1)
-	s.begin(n)
-	r, _ := s.establish(n)
-	all := prefixes(20)
-	r.send(announce([]uint32{n.ASN}, []uint32{64501<<16 | 50}, all...))
-	r.send(withdraw(all[15:]...))
-	r.send(bgp.NewEndOfRib(bgp.RF_IPv4_UC))
-	s.routes(n.ID)
-
-	s.send(wire.Refresh{Neighbour: n.ID})
-	got := map[netip.Prefix]wire.Path{}
-	for _, c := range s.next().(wire.Routes).Changes {
-		got[c.Prefix] = c.Path
-	}
-	want := map[netip.Prefix]wire.Path{}
-	for _, p := range all[:15] {
-		want[p] = wire.Path{Origin: n.ASN, PathLength: 1, NeighbourASN: n.ASN, LocalPref: 100, Communities: []uint32{64501<<16 | 50}}
-	}
-	if diff := cmp.Diff(want, got, same); diff != "" {
-		t.Errorf("routes told again differ (-want +got):\n%s", diff)
-	}
-	if m := s.next(); m != (wire.Refreshed{Neighbour: n.ID}) {
-		t.Errorf("after the routes came %#v, want that they were all", m)
-	}
-}
-
 func TestLivesAndEndsWithItsInput(t *testing.T) {
 	s, _ := spawn(t)
 	s.begin(neighbour(1))

@@ -43,8 +43,6 @@ func (d *decoder) message(k kind) Message {
 		return Hello{Version: uint16(d.number(math.MaxUint16))}
 	case kindConfigure:
 		return d.configure()
-	case kindRefresh:
-		return Refresh{Neighbour: d.uint32()}
 	case kindStop:
 		return Stop{}
 	case kindListening:
@@ -55,8 +53,6 @@ func (d *decoder) message(k kind) Message {
 		return d.routes()
 	case kindEndOfRIB:
 		return EndOfRIB{Neighbour: d.uint32(), IPv6: d.flags(1) != 0}
-	case kindRefreshed:
-		return Refreshed{Neighbour: d.uint32()}
 	case kindLog:
 		return Log{Level: slog.Level(d.signed(math.MinInt8, math.MaxInt8)), Neighbour: d.uint32(), Text: d.text()}
 	case kindAlive:

@@ -6,8 +6,8 @@
 // are uvarints unless said otherwise, addresses and prefixes carry only the octets that they need,
 // and a [Change] with the same [Path] as the one before it does not repeat the path.
 //
-//	server → speaker: [Hello], [Configure], [Refresh], [Stop]
-//	speaker → server: [Hello], [Listening], [Session], [Routes], [EndOfRIB], [Refreshed], [Log], [Alive]
+//	server → speaker: [Hello], [Configure], [Stop]
+//	speaker → server: [Hello], [Listening], [Session], [Routes], [EndOfRIB], [Log], [Alive]
 //
 // Both begin with [Hello] and part if the versions differ: there is no negotiation, since both are
 // one binary and differ only while it is being replaced.

@@ -80,7 +80,6 @@ func (n Neighbour) appendTo(b []byte) []byte {
 	return appendSeconds(b, n.Keepalive)
 }
 
-func (m Refresh) appendTo(b []byte) []byte   { return binary.AppendUvarint(b, uint64(m.Neighbour)) }
 func (m Stop) appendTo(b []byte) []byte      { return b }
 func (m Listening) appendTo(b []byte) []byte { return binary.AppendUvarint(b, uint64(m.Port)) }
 
@@ -160,8 +159,6 @@ func (m EndOfRIB) appendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(m.Neighbour))
 	return append(b, bit(m.IPv6, 1))
 }
-
-func (m Refreshed) appendTo(b []byte) []byte { return binary.AppendUvarint(b, uint64(m.Neighbour)) }
 
 func (m Log) appendTo(b []byte) []byte {
 	b = binary.AppendVarint(b, int64(m.Level))

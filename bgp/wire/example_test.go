@@ -29,7 +29,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// version 2
+	// version 3
 	// 203.0.113.0/24 withdraw: false origin: 64501
 	// 198.51.100.0/24 withdraw: true origin: 0
 }

@@ -16,8 +16,6 @@ func anyMessage() *rapid.Generator[Message] {
 			return Hello{Version: rapid.Uint16().Draw(t, "version")}
 		case kindConfigure:
 			return Configure{ASN: number(t), RouterID: address(t), Neighbours: rapid.SliceOfN(anyNeighbour(), 0, 4).Draw(t, "neighbours")}
-		case kindRefresh:
-			return Refresh{Neighbour: number(t)}
 		case kindStop:
 			return Stop{}
 		case kindListening:
@@ -28,8 +26,6 @@ func anyMessage() *rapid.Generator[Message] {
 			return Routes{Neighbour: number(t), Changes: rapid.SliceOfN(anyChange(), 0, 20).Draw(t, "changes")}
 		case kindEndOfRIB:
 			return EndOfRIB{Neighbour: number(t), IPv6: flag(t)}
-		case kindRefreshed:
-			return Refreshed{Neighbour: number(t)}
 		case kindLog:
 			return Log{Level: slog.Level(rapid.Int8().Draw(t, "level")), Neighbour: number(t), Text: rapid.String().Draw(t, "text")}
 		}

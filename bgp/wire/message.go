@@ -9,7 +9,7 @@ import (
 
 // Version is the version of the protocol that this package speaks. It grows with every change of a
 // frame's form.
-const Version = 2
+const Version = 3
 
 // Message is one of the messages below; the set is closed.
 type Message interface {
@@ -23,13 +23,11 @@ type kind uint8
 const (
 	kindHello kind = iota + 1
 	kindConfigure
-	kindRefresh
 	kindStop
 	kindListening
 	kindSession
 	kindRoutes
 	kindEndOfRIB
-	kindRefreshed
 	kindLog
 	kindAlive
 )
@@ -59,11 +57,6 @@ type Neighbour struct {
 	IPv4, IPv6      bool          // unicast families; at least one
 	AddPath         bool          // take several paths for one prefix (RFC 7911)
 	GracefulRestart bool          // announce that we can help a restarting peer (RFC 4724)
-}
-
-// Refresh asks for all routes of one neighbour again, as the speaker has them.
-type Refresh struct {
-	Neighbour uint32
 }
 
 // Stop asks the speaker to end. It also ends when its input does.
@@ -211,11 +204,6 @@ type EndOfRIB struct {
 	IPv6      bool
 }
 
-// Refreshed tells that everything a Refresh asked for has been told.
-type Refreshed struct {
-	Neighbour uint32
-}
-
 // Log is a line that the speaker wants in the server's log.
 type Log struct {
 	Level     slog.Level
@@ -228,12 +216,10 @@ type Alive struct{}
 
 func (Hello) kind() kind     { return kindHello }
 func (Configure) kind() kind { return kindConfigure }
-func (Refresh) kind() kind   { return kindRefresh }
 func (Stop) kind() kind      { return kindStop }
 func (Listening) kind() kind { return kindListening }
 func (Session) kind() kind   { return kindSession }
 func (Routes) kind() kind    { return kindRoutes }
 func (EndOfRIB) kind() kind  { return kindEndOfRIB }
-func (Refreshed) kind() kind { return kindRefreshed }
 func (Log) kind() kind       { return kindLog }
 func (Alive) kind() kind     { return kindAlive }

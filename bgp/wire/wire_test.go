@@ -233,7 +233,6 @@ func examples() []Message {
 		Configure{ASN: 64512, RouterID: netip.MustParseAddr("192.0.2.53"), Neighbours: []Neighbour{{
 			ID: 1, Address: netip.MustParseAddr("127.1.0.1"), Secret: "hush", ASN: 64501, HoldTime: 90 * time.Second,
 			Keepalive: 30 * time.Second, IPv4: true, IPv6: true, AddPath: true, GracefulRestart: true}}},
-		Refresh{Neighbour: 1},
 		Stop{},
 		Listening{Port: 40179},
 		Session{Neighbour: 1, Reason: Reason{Cause: Received, Code: 6, Subcode: 2, Text: "cooling work"}},
@@ -244,7 +243,6 @@ func examples() []Message {
 			{Prefix: netip.MustParsePrefix("2001:db8:100::/40"), Path: path},
 			{Prefix: netip.MustParsePrefix("203.0.113.128/25"), Withdraw: true}}},
 		EndOfRIB{Neighbour: 1, IPv6: true},
-		Refreshed{Neighbour: 1},
 		Log{Level: slog.LevelWarn, Neighbour: 1, Text: "hold timer expired"},
 		Alive{},
 	}

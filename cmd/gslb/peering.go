@@ -41,16 +41,15 @@ func speakerCommand(ctx context.Context) *exec.Cmd {
 func (p *peering) sink() bgp.Sink {
 	return bgp.Sink{
 		Up: func(peer bgp.Peer, session wire.Session) {
-			p.rib.Up(peer, bgp.Opened{IPv4: session.IPv4, IPv6: session.IPv6, Ends: session.GracefulRestart}, time.Now())
+			p.rib.Up(peer, bgp.Opened{IPv4: session.IPv4, IPv6: session.IPv6, Ends: session.GracefulRestart})
 			p.note(peer, "session up")
 		},
 		Down: func(peer bgp.Peer, cause bgp.Cause) {
 			p.rib.Down(peer, cause, time.Now())
 			p.note(peer, "session down: "+cause.Text)
 		},
-		Routes:    p.routes,
-		EndOfRIB:  func(peer bgp.Peer, ipv6 bool) { p.rib.EndOfRIB(peer, ipv6, time.Now()) },
-		Refreshed: func(bgp.Peer) {},
+		Routes:   p.routes,
+		EndOfRIB: func(peer bgp.Peer, ipv6 bool) { p.rib.EndOfRIB(peer, ipv6, time.Now()) },
 		Lost: func() {
 			p.rib.Lost(time.Now())
 			p.record(sessionEvent, "all sessions lost: the BGP speaker died; learned prefixes stay, stale")

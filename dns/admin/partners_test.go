@@ -99,7 +99,7 @@ func (p *peering) announce(peer int, at time.Time, words ...string) {
 			changes = append(changes, wire.Change{Prefix: netip.MustParsePrefix(w), Path: path})
 		}
 	}
-	p.rib.Up(p.peers[peer], bgp.Opened{IPv4: true, IPv6: true}, at)
+	p.rib.Up(p.peers[peer], bgp.Opened{IPv4: true, IPv6: true})
 	p.rib.Routes(p.peers[peer], changes, at)
 	p.rib.EndOfRIB(p.peers[peer], false, at)
 	p.rib.EndOfRIB(p.peers[peer], true, at)

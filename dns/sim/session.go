@@ -35,7 +35,7 @@ func (w *world) session(p bgp.Peer, word string, rest []string) error {
 	rib, text := w.server.rib, strings.Join(rest, " ")
 	switch {
 	case word == "connect" && text == "":
-		rib.Up(p, bgp.Opened{IPv4: p.Only != bgp.OnlyIPv6, IPv6: p.Only != bgp.OnlyIPv4}, w.now)
+		rib.Up(p, bgp.Opened{IPv4: p.Only != bgp.OnlyIPv6, IPv6: p.Only != bgp.OnlyIPv4})
 	case word == "announce" && text != "":
 		change, err := announcement(p, rest)
 		if err != nil {

@@ -31,7 +31,7 @@ func newMillion(tb testing.TB) *million {
 	}
 	m.rib.Apply(partners, m.peers[:], m.now)
 	for _, p := range m.peers {
-		m.rib.Up(p, bgp.Opened{IPv4: true}, m.now)
+		m.rib.Up(p, bgp.Opened{IPv4: true})
 	}
 	x, seen := uint32(1), map[netip.Prefix]bool{}
 	for len(seen) < 1_000_000 {

@@ -67,9 +67,8 @@ func newStage(t *testing.T) *stage {
 				say("announce %s origin=%d length=%d", c.Prefix, c.Path.Origin, c.Path.PathLength)
 			}
 		},
-		EndOfRIB:  func(p bgp.Peer, ipv6 bool) { say("end ipv6=%t", ipv6) },
-		Refreshed: func(p bgp.Peer) { say("refreshed") },
-		Lost:      func() { say("lost") },
+		EndOfRIB: func(p bgp.Peer, ipv6 bool) { say("end ipv6=%t", ipv6) },
+		Lost:     func() { say("lost") },
 	}
 	st.Sessions = bgp.NewSessions(st.command, sink, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	ctx, cancel := context.WithCancel(context.Background())
