@@ -128,8 +128,8 @@ func (s *signedServer) rollOver(next *sign.Key, over time.Time) {
 	}
 }
 
-// A family that comes back, and a name that is new, are seen as rig.Soon as the TTLs are over: also by resolvers that make denials
-// out of the records they have.
+// A family that comes back, and a name that is new, are seen as soon as the TTLs are over: also by resolvers that make
+// denials out of the records they have.
 func TestAggressiveResolversSeeWhatComesBack(t *testing.T) {
 	s := newSignedServer(t, "nsec", "1")
 	config, err := os.ReadFile(filepath.Join(s.p.folder, "gslb.yaml"))
