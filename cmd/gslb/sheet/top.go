@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -132,37 +133,51 @@ func perSecond(now, before uint64, seconds float64) string {
 	return fmt.Sprintf("%.1f", rate)
 }
 
-// places are the rows of services and places, the busiest services first.
-func (f Top) places() [][]cell {
-	before := map[[2]string]uint64{}
-	seconds := 0.0
-	if p := f.Sight.Before; p != nil {
-		seconds = f.Sight.At.Sub(p.At).Seconds()
-		for _, s := range p.Services {
-			before[[2]string{s.Service, ""}] = s.Given
-			for _, m := range s.Places {
-				before[[2]string{s.Service, m.Place}] = m.Given
-			}
+// givenBefore is how many answers each service, under the place "", and each of its places had at an earlier look.
+type givenBefore map[[2]string]uint64
+
+// givenAt reads them; of no look there are none.
+func givenAt(look *Sight) givenBefore {
+	before := givenBefore{}
+	if look == nil {
+		return before
+	}
+	for _, s := range look.Services {
+		before[[2]string{s.Service, ""}] = s.Given
+		for _, m := range s.Places {
+			before[[2]string{s.Service, m.Place}] = m.Given
 		}
 	}
-	services := slices.Clone(f.Sight.Services)
-	grown := func(s admin.Service) uint64 { return s.Given - min(s.Given, before[[2]string{s.Service, ""}]) }
-	slices.SortStableFunc(services, func(a, b admin.Service) int {
+	return before
+}
+
+// grown is how many answers came since then. A server that began anew has counted less than before.
+func (b givenBefore) grown(service, place string, given uint64) uint64 {
+	return given - min(given, b[[2]string{service, place}])
+}
+
+// busiestFirst puts services that nobody serves before the others, and then those with more answers since before.
+func (b givenBefore) busiestFirst(services []admin.Service) []admin.Service {
+	return slices.SortedStableFunc(slices.Values(services), func(x, y admin.Service) int {
 		switch {
-		case a.Served != b.Served:
-			if !a.Served {
-				return -1
-			}
-			return 1
-		case grown(a) > grown(b):
+		case x.Served == y.Served:
+			return cmp.Compare(b.grown(y.Service, "", y.Given), b.grown(x.Service, "", x.Given))
+		case y.Served:
 			return -1
-		case grown(a) < grown(b):
-			return 1
 		}
-		return 0
+		return 1
 	})
+}
+
+// places are the rows of services and places, the busiest services first.
+func (f Top) places() [][]cell {
+	before, seconds := givenAt(f.Sight.Before), 0.0
+	if p := f.Sight.Before; p != nil {
+		seconds = f.Sight.At.Sub(p.At).Seconds()
+	}
 	t := topTable{heads: []string{"SERVICE", "PLACE", "STANDING", " UP", " ANSWERS/s", "SHARE"}}
-	for _, s := range services {
+	for _, s := range before.busiestFirst(f.Sight.Services) {
+		all := before.grown(s.Service, "", s.Given)
 		for i, m := range s.Places {
 			name := cell{"", plainText}
 			if i == 0 {
@@ -171,10 +186,9 @@ func (f Top) places() [][]cell {
 					name.colour = badText
 				}
 			}
-			n := m.Given - min(m.Given, before[[2]string{s.Service, m.Place}])
 			share := 0.0
-			if all := grown(s); all > 0 {
-				share = float64(n) / float64(all)
+			if all > 0 {
+				share = float64(before.grown(s.Service, m.Place, m.Given)) / float64(all)
 			}
 			t.rows = append(t.rows, []cell{
 				name, {m.Place, plainText}, {m.Standing, standingColour(m.Standing)}, {fmt.Sprintf("%d/%d", m.Up, m.Endpoints), plainText},
