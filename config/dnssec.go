@@ -32,7 +32,7 @@ func dnssecForm() form[*DNSSEC] {
 			filePath("the path of a folder"), func(d *DNSSEC) *string { return &d.Keys }).required(),
 		key("algorithm", "Algorithm of the key that is made where there is none. Keys of rsasha256 are read.",
 			words("ecdsap256sha256", "ed25519"), func(d *DNSSEC) *string { return &d.Algorithm }).or("ecdsap256sha256"),
-		key("denial", "How it is proved that there is no such name or record: nsec tells all names, nsec3 their hashes (RFC 9276), compact signs a record for each name that is asked for (RFC 9824).",
+		key("denial", "How it is proved that there is no such name or record: nsec reveals all names, nsec3 only their hashes (RFC 9276), compact signs a record for each name that is asked for (RFC 9824).",
 			word(choice[Denial]{"nsec", DenialNSEC}, choice[Denial]{"nsec3", DenialNSEC3}, choice[Denial]{"compact", DenialCompact}), func(d *DNSSEC) *Denial { return &d.Denial }).or("nsec"),
 		key("validity", "How long a signature is good; it is made anew when a quarter of that is left.", duration(time.Minute, 365*day), func(d *DNSSEC) *time.Duration { return &d.Validity }).or("14d"),
 		key("propagation", "How long it takes until all servers of the zone have what changed in the folder of keys; a rollover waits so long.", duration(0, 30*day), func(d *DNSSEC) *time.Duration { return &d.Propagation }).or("1h"),

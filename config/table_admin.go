@@ -14,10 +14,10 @@ func adminForm() form[Admin] {
 		return parseAddrPort(s)
 	})
 	return object("listen, tls, tokens",
-		key("listen", `Address of the HTTP API, /metrics and the web page; "off" closes the door. Other machines can reach it only with tls and tokens.`, listen,
+		key("listen", `Address of the HTTP API, /metrics and the web page; "off" closes it. Other machines can reach it only with tls and tokens.`, listen,
 			func(a *Admin) *netip.AddrPort { return &a.Listen }).or("127.0.0.1:8053"),
-		key("tls", "Speak TLS at the door.", adminTLSForm(), func(a *Admin) **AdminTLS { return &a.TLS }),
-		key("tokens", "Who may ask, by name, shown as \"Authorization: Bearer TOKEN\". Default: whoever reaches the door.", tokensForm(),
+		key("tls", "Speak TLS there.", adminTLSForm(), func(a *Admin) **AdminTLS { return &a.TLS }),
+		key("tokens", "Who may ask, by name, shown as \"Authorization: Bearer TOKEN\". Default: whoever can reach the address.", tokensForm(),
 			func(a *Admin) *[]AdminToken { return &a.Tokens }),
 	)
 }

@@ -11,7 +11,7 @@ import (
 func brakeForm() form[Brake] {
 	full := object("share, reference",
 		key("share", "Part of the endpoints that must fail at once, such as 80%, or off.", brakeShare(), func(b *Brake) *int { return &b.Percent }).or("100%"),
-		key("reference", "Addresses that are nobody's endpoints, by the check that asks them: while one answers, the world is down and not we.",
+		key("reference", "Addresses that are not endpoints, by the check that probes them: while one of them answers, the endpoints are down and not our own network, so verdicts are not held.",
 			named("checks and addresses", ownName, func(n *node) Reference { return Reference{Check: n.name} },
 				of(addresses(), func(list []netip.Addr, to *Reference) { to.Addresses = list })),
 			func(b *Brake) *[]Reference { return &b.Reference }),

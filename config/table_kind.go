@@ -13,7 +13,7 @@ func kindFields() []field[Check] {
 		kind(CheckHTTPS, "An HTTPS request, on a new connection unless keepalive is set.", append(append(requestFields("443"),
 			key("server_name", "Server name for TLS, where it is not that of host.", hostName(), func(c *Check) *string { return &c.TLS.ServerName })),
 			trustFields()...)...),
-		kind(CheckTCP, "A TCP connection, and what is said on it.", conversationFields()...),
+		kind(CheckTCP, "A TCP connection, and what is sent and expected on it.", conversationFields()...),
 		kind(CheckTLS, "A TLS handshake.", append([]field[Check]{
 			port("443"), host("Server name that the certificate must hold. Default: the address."),
 			key("alpn", "Protocols that are offered (RFC 7301); the endpoint must choose one. Default: none.",
@@ -26,11 +26,11 @@ func kindFields() []field[Check] {
 			host("Authority of the call, and server name for TLS. Default: the address."),
 			key("tls", "Ask inside TLS.", boolean(), func(c *Check) *bool { return &c.InTLS }).or("false"),
 		}, trustFields()...)...),
-		kind(CheckExec, "A command with the exit codes of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown. Of performance data behind a bar, load=NUMBER is what the endpoint carries: a drain shows it.", commandFields()...),
+		kind(CheckExec, "A command with the exit codes of a monitoring plugin: 0 ok, 1 warning, 2 critical, 3 unknown. In the performance data behind a bar, load=NUMBER is what the endpoint carries: a drain shows it.", commandFields()...),
 		kind(CheckICMP, "An ICMP echo request."),
 		kind(CheckFile, "A state that somebody writes to a file: up or down, and in the same line a reason.",
 			key("path", "The file, in which {address} is filled in.", filePath("the path of a file"), func(c *Check) *string { return &c.StateFile }).required(),
-			key("stale", "A file that was not written for so long is a failure. Default: any age will do.", duration(time.Second, 366*24*time.Hour),
+			key("stale", "The check fails when the file was not written for so long. Default: any age will do.", duration(time.Second, 366*24*time.Hour),
 				func(c *Check) *time.Duration { return &c.Stale })),
 		kind(CheckPush, "Results that an application or a balancer reports itself, by POST /v1/push/CHECK of the admin door.",
 			key("token", "The token of reports, hashed: sha256: and what `printf %s TOKEN | sha256sum` prints.", tokenHash(), func(c *Check) *string { return &c.Token }),
@@ -50,9 +50,9 @@ func requestFields(ownPort string) []field[Check] {
 		key("body_regex", "An expression (RE2) that must match in the first 64 KB of the body.", expression(), func(c *Check) *string { return &c.BodyRegex }),
 		key("redirects", "How many redirects are followed, at the same address and for the same host; 0: their status is judged.",
 			number[int](0, 10), func(c *Check) *int { return &c.Redirects }).or("0"),
-		key("keepalive", "Whether the connection is kept for the next probe, for 10 minutes at most; then the answer is read to its end.",
+		key("keepalive", "Keep the connection for the next probe, for 10 minutes at most; answers are then read to their end.",
 			boolean(), func(c *Check) *bool { return &c.KeepAlive }).or("false"),
-		key("load", "An expression (RE2) whose group is the number of what the endpoint carries, in the first 64 KB of the body, as \"Active connections: (\\\\d+)\": a drain shows it, and no verdict depends on it. Default: it is not told.",
+		key("load", "An expression (RE2) that finds what the endpoint carries in the first 64 KB of the body: its group is the number, as in \"Active connections: (\\\\d+)\". A drain shows it, and no verdict depends on it. Default: none is read.",
 			measure(), func(c *Check) *string { return &c.Load }),
 	}
 }
@@ -60,7 +60,7 @@ func requestFields(ownPort string) []field[Check] {
 func conversationFields() []field[Check] {
 	return []field[Check]{
 		port("").required(),
-		key("send", "What is said once connected, as \"PING\\r\\n\". Default: nothing.", someText(), func(c *Check) *string { return &c.Send }),
+		key("send", "What is sent once connected, as \"PING\\r\\n\". Default: nothing.", someText(), func(c *Check) *string { return &c.Send }),
 		key("expect", "A text that the first 64 KB of the answer must hold. Default: any answer, or none.", someText(), func(c *Check) *string { return &c.Expect }),
 		key("expect_regex", "An expression (RE2) that must match in what has been answered so far, within the first 64 KB.", expression(), func(c *Check) *string { return &c.ExpectRegex }),
 	}
@@ -73,7 +73,7 @@ func questionFields() []field[Check] {
 		key("name", "Name that is asked for.", domain("a domain name such as ok.test"), func(c *Check) *string { return &c.Query }).required(),
 		key("type", "Type that is asked for.", text("a type such as A or AAAA", `^[A-Z][A-Z0-9]{0,15}$`), func(c *Check) *string { return &c.QueryType }).or("A"),
 		key("rcode", "Code that the answer must have.", text("a code such as NOERROR or NXDOMAIN", `^[A-Z]{2,15}$`), func(c *Check) *string { return &c.Rcode }).or("NOERROR"),
-		key("answer", "Data that the answer must hold, as a master file has it; all of it. Default: any, or none.",
+		key("answer", "Data that the answer must hold, all of it, written as in a master file. Default: any data, or none.",
 			either(listOf("what records hold", 1, data), of(data, func(one string, to *[]string) { *to = []string{one} })), func(c *Check) *[]string { return &c.Answer }),
 		key("tcp", "Ask over TCP only.", boolean(), func(c *Check) *bool { return &c.OverTCP }).or("false"),
 	}
@@ -94,10 +94,10 @@ func trustFields() []field[Check] {
 	file := filePath("the path of a PEM file")
 	return []field[Check]{
 		key("verify", "Whether the certificate must be signed by a known authority, and for the name.", boolean(), func(c *Check) *bool { return &c.TLS.Verify }).or("true"),
-		key("ca_file", "Authorities that count instead of the system's (PEM); read again when it changes.", file, func(c *Check) *string { return &c.TLS.CAFile }),
+		key("ca_file", "Authorities that are trusted instead of the system's (PEM); read again when the file changes.", file, func(c *Check) *string { return &c.TLS.CAFile }),
 		key("cert_file", "Our own certificate (PEM), for endpoints that ask for one; read again when it changes.", file, func(c *Check) *string { return &c.TLS.CertFile }),
 		key("key_file", "Key of our own certificate (PEM).", file, func(c *Check) *string { return &c.TLS.KeyFile }),
-		key("min_days", "Days for which the certificate must be valid still. Default: to the last moment.", number[int](1, 1000), func(c *Check) *int { return &c.TLS.MinDays }),
+		key("min_days", "Days for which the certificate must still be valid. Default: valid is enough.", number[int](1, 1000), func(c *Check) *int { return &c.TLS.MinDays }),
 	}
 }
 

@@ -27,16 +27,16 @@ type Dnstap struct {
 
 func logForm() form[Log] {
 	return object("format, level",
-		key("format", "text: words for people; json: an object a line.", words("text", "json"), func(l *Log) *string { return &l.Format }).or("text"),
-		key("level", "What is told: this and what is graver.", words("debug", "info", "warn", "error"), func(l *Log) *string { return &l.Level }).or("info"),
+		key("format", "text: for people to read; json: one object on each line.", words("text", "json"), func(l *Log) *string { return &l.Format }).or("text"),
+		key("level", "The least severe level that is logged.", words("debug", "info", "warn", "error"), func(l *Log) *string { return &l.Level }).or("info"),
 	)
 }
 
 // queryLogForm keeps nil where the key is not given.
 func queryLogForm() form[*QueryLog] {
 	return optional(object("file, sample",
-		key("file", "The file; lines are added to it, and it is opened anew when it was moved away.", filePath("the path of a file"), func(q *QueryLog) *string { return &q.File }).required(),
-		key("sample", "How many of the questions are told of.", sample(), func(q *QueryLog) *int { return &q.Sample }).or("1/1000"),
+		key("file", "The file; lines are added to it, and it is opened again after it was moved away.", filePath("the path of a file"), func(q *QueryLog) *string { return &q.File }).required(),
+		key("sample", "How many of the questions are recorded.", sample(), func(q *QueryLog) *int { return &q.Sample }).or("1/1000"),
 	))
 }
 
@@ -44,8 +44,8 @@ func queryLogForm() form[*QueryLog] {
 func dnstapForm() form[*Dnstap] {
 	return optional(object("file, socket, sample",
 		key("file", "A file of Frame Streams; one that is there is moved aside to FILE.1.", filePath("the path of a file"), func(d *Dnstap) *string { return &d.File }),
-		key("socket", "A Unix socket that a reader listens on; while nobody does it is tried again.", filePath("the path of a socket"), func(d *Dnstap) *string { return &d.Socket }),
-		key("sample", "How many of the questions are told of.", sample(), func(d *Dnstap) *int { return &d.Sample }).or("1/1"),
+		key("socket", "A Unix socket that a reader listens on; while nobody listens, it is tried again.", filePath("the path of a socket"), func(d *Dnstap) *string { return &d.Socket }),
+		key("sample", "How many of the questions are recorded.", sample(), func(d *Dnstap) *int { return &d.Sample }).or("1/1"),
 	))
 }
 

@@ -62,7 +62,7 @@ func peerForm() form[Peer] {
 		key("passive", "Wait for the peer to open the session.", boolean(), func(p *Peer) *bool { return &p.Passive }).or("false"),
 		key("password_file", "File that holds the TCP MD5 password (RFC 2385).", filePath("the path of a file"), func(p *Peer) *string { return &p.PasswordFile }),
 		key("local", "Our address in sessions that we open. Default: as the system chooses.", address(), func(p *Peer) *netip.Addr { return &p.Local }),
-		key("ttl_security", "Routers that the peer may be away, 1 for a neighbour (RFC 5082). Default: however far.", number[int](1, 254),
+		key("ttl_security", "How many hops away the peer may be, 1 for a direct neighbour (RFC 5082). Default: any number.", number[int](1, 254),
 			func(p *Peer) *int { return &p.TTLSecurity }),
 		key("hold", "Hold time that is offered.", duration(3*time.Second, 65535*time.Second), func(p *Peer) *time.Duration { return &p.Hold }).or("90s"),
 		key("keepalive", "Time between keepalives. Default: a third of the hold time.", duration(time.Second, 65535*time.Second),

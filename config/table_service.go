@@ -63,7 +63,7 @@ func endpoints() form[[]Endpoint] {
 	full := object("address, probe, state",
 		key("address", "The address that clients get.", address(), func(e *Endpoint) *netip.Addr { return &e.Address }).required(),
 		key("probe", "The address that is probed in its place. Default: the same.", address(), func(e *Endpoint) *netip.Addr { return &e.Probe }),
-		key("state", "What holds of the endpoint, whatever its checks say: up, down, or auto. Default: as of its place.", stateForm(), func(e *Endpoint) *State { return &e.State }).or("auto"),
+		key("state", "State by hand of the endpoint, whatever its checks say: up, down, or auto. Default: that of its place.", stateForm(), func(e *Endpoint) *State { return &e.State }).or("auto"),
 	)
 	complete := of(full, func(e Endpoint, to *Endpoint) {
 		if *to = e; !e.Probe.IsValid() {

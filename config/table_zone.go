@@ -10,7 +10,7 @@ import (
 func zonesForm() form[[]Zone] {
 	zone := object("ttl, soa, ns, file, records, services, transfer, dnssec",
 		key("ttl", "TTL in seconds of records that give none.", seconds(0, maxTTL), func(z *Zone) *uint32 { return &z.TTL }).or("3600"),
-		key("soa", "Start of authority. An SOA in the file or in records instead is fine, both is an error.", soaForm(), func(z *Zone) **SOA { return &z.SOA }),
+		key("soa", "Start of authority. The SOA record may stand in the file or in records instead; both is an error.", soaForm(), func(z *Zone) **SOA { return &z.SOA }),
 		key("ns", "Name servers, relative to the zone without a final dot; one inside the zone needs an address.", setOf("name servers", 1, domain("the name of a name server such as ns1")),
 			func(z *Zone) *[]string { return &z.NS }),
 		key("file", "Master file (RFC 1035); watched and reloaded.", filePath("the path of a master file"), func(z *Zone) *string { return &z.File }),
@@ -86,9 +86,9 @@ func drainsForm() form[[]Drain] {
 		key("target", "The place that is drained.", reference("the name of a place"), func(d *Drain) *string { return &d.Target }).required(),
 		key("service", "Only for this service. Default: for every one.", reference("the name of a service"), func(d *Drain) *string { return &d.Service }),
 		key("until", "When the drain is over (RFC 3339). Default: when it is removed.", instant(), func(d *Drain) *time.Time { return &d.Until }),
-		key("reason", "Why; shown to whoever asks.", anything("one line of text"), func(d *Drain) *string { return &d.Reason }),
+		key("reason", "Why the place is drained; reasons show it.", anything("one line of text"), func(d *Drain) *string { return &d.Reason }),
 		key("by", "Who drained it.", anything("one line of text"), func(d *Drain) *string { return &d.By }),
-		key("hard", "Not even when nothing else serves.", boolean(), func(d *Drain) *bool { return &d.Hard }).or("false"),
+		key("hard", "Do not give the place even when nothing else serves.", boolean(), func(d *Drain) *bool { return &d.Hard }).or("false"),
 		key("force", "Why it may leave a service fewer places than its min_places. Default: it may not.", anything("one line of text"), func(d *Drain) *string { return &d.Force }),
 	)
 	read := drain.read
