@@ -18,7 +18,7 @@
 //
 // The files, best read in the order in which an answer comes about:
 //
-//	what the operator said    policy.go, compile*.go; parts of it: rule.go, list.go, drain.go, hand.go, endpoints.go, push.go
+//	what the operator said    policy.go, compile*.go; parts of it: places.go, rule.go, list.go, drain.go, hand.go, endpoints.go, push.go
 //	what a member gives       host.go, record.go, gift.go
 //	where clients are         partition.go, terrain.go, routed.go: the address space, cut by maps and by routes
 //	how members stand         standing*.go, condition.go, ramp.go, brake.go
