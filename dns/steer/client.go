@@ -58,8 +58,9 @@ func (p *Policy) Client(source netip.Addr, subnet Subnet) Client {
 	return c
 }
 
-// Network stands for the client's network, of the length that a hash keeps together: a /24 or a /56.
-func (c Client) Network() uint64 { return networkSeed(c.Address) }
+// Network is a number for the client's network, of the length that a hash keeps together: a /24 or a /56. Neighbours have
+// numbers that are alike in nothing.
+func (c *Client) Network() uint64 { return mix(networkSeed(c.Address)) }
 
 // names tells whether an address lies in a network that the configuration names.
 func (p *Policy) names(a netip.Addr) bool {

@@ -85,7 +85,7 @@ func (z *Zone) Find(n Name) Match {
 	if !n.Below(z.origin) {
 		return Match{}
 	}
-	at, _ := z.index.Closest(n) // at least the origin
+	at, _ := z.index.Closest(n.Parent()) // at least the origin
 	encloser := &z.nodes[at]
 	switch {
 	case encloser.over != nil:
