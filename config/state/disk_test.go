@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -63,16 +64,55 @@ func TestFullDiskIsAnErrorAndHeals(t *testing.T) {
 	}
 }
 
+// A limit that not even the beginning of a file is below, whichever step of it that ends, is no reason not to start.
+func TestLimitOfFilesIsNoReasonNotToStart(t *testing.T) {
+	if os.Getenv(inChild) == "" {
+		child := exec.Command(os.Args[0], "-test.run=^TestLimitOfFilesIsNoReasonNotToStart$", "-test.v")
+		child.Env = append(os.Environ(), inChild+"=1")
+		out, err := child.CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("PASS: TestLimitOfFilesIsNoReasonNotToStart")) {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	for _, pages := range []uint64{0, 1, 4, 5, 7} {
+		file := filepath.Join(t.TempDir(), "state.db")
+		heal := limitFiles(t, pages*uint64(os.Getpagesize()))
+		s, notice, err := Open(file)
+		if err != nil || notice != "" {
+			t.Fatalf("%d pages: notice %q, error %v", pages, notice, err)
+		}
+		if err := s.put("windows", "a", nil); !errors.Is(err, syscall.EFBIG) {
+			t.Errorf("%d pages: Put gives %v", pages, err)
+		}
+		if _, anew, err := s.Mend(); anew || !errors.Is(err, syscall.EFBIG) {
+			t.Errorf("%d pages: Mend opens anew: %v, %v", pages, anew, err)
+		}
+		heal()
+		if notice, anew, err := s.Mend(); notice != "" || !anew || err != nil {
+			t.Errorf("%d pages: after the limit Mend gives notice %q, anew %v, %v", pages, notice, anew, err)
+		}
+		must(t, s.put("windows", "a", nil))
+		must(t, s.Close())
+	}
+}
+
 // limitFileSize makes writes past the present end of a file fail, as on a full disk, until heal is called.
 func limitFileSize(t *testing.T, file string) (heal func()) {
 	t.Helper()
 	found, err := os.Stat(file)
 	must(t, err)
+	return limitFiles(t, uint64(found.Size()))
+}
+
+// limitFiles makes writes to files behind so many octets fail, until heal is called.
+func limitFiles(t *testing.T, octets uint64) (heal func()) {
+	t.Helper()
 	var old syscall.Rlimit
 	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := old
-	limit.Cur = uint64(found.Size())
+	limit.Cur = octets
 	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	heal = sync.OnceFunc(func() {
 		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))

@@ -4,17 +4,43 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// refusals are what a disk says that does not take what is written: it is read-only, full, failing, or somebody else's.
-var refusals = []error{syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO}
+// refusals are what a disk says that does not take what is written: it is read-only, full, failing, or somebody else's; it
+// bounds files or the process (EFBIG); its file system is damaged (EUCLEAN, EBADMSG); or whoever serves it is gone.
+var refusals = []error{
+	syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EFBIG, syscall.EUCLEAN, syscall.EBADMSG,
+	syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT,
+}
 
 // fromDisk tells whether an error is the disk's, which may be well again later.
 func fromDisk(err error) bool {
 	return slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) })
+}
+
+// worded is an error of bbolt that tells a refusal in words alone, as those of a file that is to grow, with the refusal.
+type worded struct {
+	error
+	refusal error
+}
+
+func (w worded) Unwrap() []error { return []error{w.error, w.refusal} }
+
+// understood finds the refusal in the words of an error.
+func understood(err error) error {
+	if err == nil || fromDisk(err) {
+		return err
+	}
+	for _, refusal := range refusals {
+		if strings.HasSuffix(err.Error(), ": "+refusal.Error()) {
+			return worded{err, refusal}
+		}
+	}
+	return err
 }
 
 // Mend opens the file anew when that is of use: nothing could be written to it until now, it was found damaged while it was

@@ -154,7 +154,7 @@ func guard(do func() error) (err error) {
 			err = fmt.Errorf("%w: %v", errDamaged, cause)
 		}
 	}()
-	return do()
+	return understood(do())
 }
 
 func (s *Store) told(err error, format string, args ...any) error {
