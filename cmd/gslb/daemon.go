@@ -102,6 +102,13 @@ const (
 // also warnings, are given back in any case; the error is any other reason why there is no daemon.
 func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Problems, err error) {
 	begin := time.Now()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // from here on it does not end the process: to read alone may take seconds
+	defer func() {
+		if d == nil {
+			signal.Stop(hangups)
+		}
+	}()
 	cfg, policy, problems := load(file)
 	for _, p := range problems.Warnings() {
 		log.Warn("config warning", "problem", p.String())
@@ -113,10 +120,9 @@ func newDaemon(file string, log *slog.Logger) (d *daemon, problems config.Proble
 		return nil, problems, err
 	}
 	d = &daemon{
-		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: make(chan os.Signal, 1), asked: make(chan chan admin.Reload),
+		file: file, log: log, started: begin, watcher: newWatcher(cfg.Files, begin, log), hangups: hangups, asked: make(chan chan admin.Reload),
 		fixed: fixedOf(cfg), lastReload: lastReload,
 	}
-	signal.Notify(d.hangups, syscall.SIGHUP) // from here on it does not end the process
 	if err := d.open(cfg); err != nil {
 		return nil, problems, errors.Join(err, d.close())
 	}

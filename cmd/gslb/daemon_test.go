@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -317,6 +319,45 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	r.write(string(good))
 	if outcome, err := r.Reload(t.Context()); err != nil || outcome.Outcome != admin.Unchanged || r.view().Config.Refused != nil {
 		t.Errorf("got %+v %v, want unchanged and no refusal", outcome, err)
+	}
+}
+
+// Whoever asks for a reload while the server still reads what it starts with does not end it, and gets one.
+func TestHangupDuringTheStartIsAReload(t *testing.T) {
+	mine := make(chan os.Signal, 1)
+	signal.Notify(mine, syscall.SIGHUP) // it must not end the test
+	defer signal.Stop(mine)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	type made struct {
+		*daemon
+		err error
+	}
+	start := make(chan made)
+	go func() {
+		d, problems, err := newDaemon(fmt.Sprintf("/dev/fd/%d", read.Fd()), slog.New(slog.DiscardHandler))
+		start <- made{d, errors.Join(err, problems.Err())}
+	}()
+	long := "# " + strings.Repeat("x", 1<<20) + "\n" // more than a pipe holds: when it is written, it is being read
+	_, err = fmt.Fprint(write, long)
+	err = errors.Join(err, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	<-mine
+	_, writing := fmt.Fprintf(write, "server: {listen: [\"%s\"], state: %s}\nadmin: {listen: \"off\"}\n", freeAddress(t), filepath.Join(t.TempDir(), "state.db"))
+	err = errors.Join(err, writing, write.Close())
+	d := <-start
+	if err = errors.Join(err, d.err); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-d.hangups:
+	case <-time.After(30 * time.Second):
+		t.Error("nobody has heard of it")
+	}
+	if err := d.close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ The configuration is read again when one of its files changes, on SIGHUP and on 
 that has problems changes nothing. The DNS sockets open when every check has had its first result.`,
 		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGHUP) // it would end the process, and asks for what is still to come
 			cfg, _ := config.Load(o.file) // what is wrong with it is told by serve
 			log, err := newLog(c.ErrOrStderr(), cmp.Or(format, cfg.Server.Log.Format, "text"), cmp.Or(level, cfg.Server.Log.Level, "info"))
 			if err != nil {
