@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +18,9 @@ func newSpeaker() *cobra.Command {
 		Use:    speakerVerb,
 		Hidden: true,
 		Args:   none,
-		RunE:   func(c *cobra.Command, _ []string) error { return speaker.Run(c.Context(), os.Stdin, os.Stdout) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(syscall.SIGHUP) // whoever has all processes of our name reload means the server
+			return speaker.Run(c.Context(), os.Stdin, os.Stdout)
+		},
 	}
 }

@@ -128,6 +128,26 @@ func TestAnswersGoOnWhenTheSpeakerIsKilled(t *testing.T) {
 	}
 }
 
+// "killall -HUP gslb" reaches the speaker as well, and means the server.
+func TestHangupForAllProcessesIsAReload(t *testing.T) {
+	t.Parallel()
+	s, b, session := steered(t, "", "203.0.113.0/24")
+	since, speaker := b.established("gslb"), s.speaker()
+	mark := len(s.log.String())
+	for _, process := range []int{speaker, s.cmd.Process.Pid} {
+		if err := syscall.Kill(process, syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.logs(mark, "config unchanged")
+	b.configure(routes("four", "203.0.113.0/24", "203.0.114.0/24"), session)
+	s.sends("203.0.114.1", "nsk")
+	b.untouched("gslb", since)
+	if after := s.speaker(); after != speaker {
+		t.Errorf("the speaker was process %d and is %d", speaker, after)
+	}
+}
+
 // saves waits until what the server knows now is in the state file: routes are written each five seconds.
 func (s *server) saves() {
 	s.t.Helper()
