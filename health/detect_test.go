@@ -64,7 +64,7 @@ func TestHalfOfTheEndpointsHang(t *testing.T) {
 		}
 		for _, one := range targets[:100] {
 			for i, at := range w.started(one.Address, start)[1:] {
-				if want := Offset(one.Key()) + time.Duration(i+1)*usualCheck.Interval; at != want {
+				if want := offsetOf(one.Key()) + time.Duration(i+1)*usualCheck.Interval; at != want {
 					t.Fatalf("%v: probe %d at %v, want %v", one.Address, i+1, at, want)
 				}
 			}

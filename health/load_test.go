@@ -148,7 +148,7 @@ func BenchmarkTwentyThousandEndpoints(b *testing.B) {
 	}
 	board, late := NewBoard(), &lateness{offset: map[netip.Addr]time.Duration{}}
 	for _, t := range targets {
-		late.offset[t.Address] = Offset(t.Key())
+		late.offset[t.Address] = offsetOf(t.Key())
 	}
 	board.Arm(100, time.Now())
 	r := NewRunner(board, late.around(NewOutside().Probe), slog.New(slog.DiscardHandler))

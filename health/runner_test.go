@@ -129,7 +129,7 @@ func TestWithdrawsAtTheTenthFailureAndRestoresAtTheTwentiethSuccess(t *testing.T
 				k, a := one.Key(), one.Address
 				r.Apply([]Target{one})
 				start := time.Now()
-				time.Sleep(Offset(k) + 20*interval + time.Second) // one second after a probe
+				time.Sleep(offsetOf(k) + 20*interval + time.Second) // one second after a probe
 
 				w.set(w.dead, a, !hanging)
 				w.set(w.hanging, a, hanging)
@@ -145,7 +145,7 @@ func TestWithdrawsAtTheTenthFailureAndRestoresAtTheTwentiethSuccess(t *testing.T
 					t.Errorf("restored after %v, want %v: the 20th success", got, want)
 				}
 				for i, at := range w.started(a, start)[1:] {
-					if want := Offset(k) + time.Duration(i+1)*interval; at != want {
+					if want := offsetOf(k) + time.Duration(i+1)*interval; at != want {
 						t.Errorf("probe %d at %v, want %v", i+1, at, want)
 					}
 				}
@@ -159,7 +159,7 @@ func TestNewDeadEndpointIsWithdrawnAtItsThirdFailure(t *testing.T) {
 		one := target(1)
 		w.set(w.dead, one.Address, true)
 		r.Apply([]Target{one})
-		if got, want := until(t, b, one.Key(), Withdrawn), Offset(one.Key())+2*one.Check.Interval; got != want {
+		if got, want := until(t, b, one.Key(), Withdrawn), offsetOf(one.Key())+2*one.Check.Interval; got != want {
 			t.Errorf("withdrawn after %v, want %v", got, want)
 		}
 	})
@@ -197,7 +197,7 @@ func TestHangingEndpointsDelayNoOther(t *testing.T) {
 			t.Errorf("%d probes of the healthy endpoint in 10 minutes", len(all))
 		}
 		for i, at := range all[1:] {
-			if want := Offset(k) + time.Duration(i+1)*k.Check().Interval; at != want {
+			if want := offsetOf(k) + time.Duration(i+1)*k.Check().Interval; at != want {
 				t.Errorf("probe %d at %v, want %v", i+1, at, want)
 			}
 		}
@@ -236,7 +236,7 @@ func TestUnchangedTargetsKeepTheirSchedule(t *testing.T) {
 			r.Apply([]Target{target(byte(n + 2)), one})
 		}
 		for i, at := range w.started(one.Address, start)[1:] {
-			if want := Offset(k) + time.Duration(i+1)*k.Check().Interval; at != want {
+			if want := offsetOf(k) + time.Duration(i+1)*k.Check().Interval; at != want {
 				t.Errorf("probe %d at %v, want %v", i+1, at, want)
 			}
 		}
@@ -282,7 +282,7 @@ func TestProbesThatTheEndCutShortAreNotRecorded(t *testing.T) {
 		r.Apply([]Target{target(1)})
 		time.Sleep(15 * time.Second)
 		w.set(w.hanging, k.Address, true)
-		time.Sleep(Offset(k) + 6*time.Second) // in the middle of a probe
+		time.Sleep(offsetOf(k) + 6*time.Second) // in the middle of a probe
 		synctest.Wait()
 		if got := w.counts(k.Address); got.flying != 1 {
 			t.Fatalf("%d probes in flight, want 1", got.flying)

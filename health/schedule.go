@@ -6,10 +6,8 @@ import (
 	"time"
 )
 
-// Offset is where in the interval the probes of a key stand: from 0 up to the interval, spread evenly
+// offset is where in the interval the probes of a key stand: from 0 up to the interval, spread evenly
 // over the keys, and the same in every process.
-func Offset(k Key) time.Duration { return fingerprints{}.offset(k) }
-
 func (f fingerprints) offset(k Key) time.Duration {
 	address := k.Address.As16()
 	sum := sha256.Sum256(append(address[:], f.of(k)...))

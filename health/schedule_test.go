@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// offsetOf is where in the interval the probes of a key stand.
+func offsetOf(k Key) time.Duration { return fingerprints{}.offset(k) }
+
 func TestOffsetsSpreadEvenly(t *testing.T) {
 	const tenths = 10
 	var count [tenths]int
@@ -12,7 +15,7 @@ func TestOffsetsSpreadEvenly(t *testing.T) {
 		for n := range 100 {
 			one := target(byte(n))
 			one.Check.Kind = TCP{Port: uint16(i)}
-			o := Offset(one.Key())
+			o := offsetOf(one.Key())
 			if o < 0 || o >= one.Check.Interval {
 				t.Fatalf("offset %v is outside the interval", o)
 			}
@@ -27,7 +30,7 @@ func TestOffsetsSpreadEvenly(t *testing.T) {
 }
 
 func TestOffsetIsTheSameInEveryProcess(t *testing.T) {
-	if got, want := Offset(target(1).Key()), 9730373900*time.Nanosecond; got != want {
+	if got, want := offsetOf(target(1).Key()), 9730373900*time.Nanosecond; got != want {
 		t.Errorf("offset %d, want %d", got, want)
 	}
 }

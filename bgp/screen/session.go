@@ -53,9 +53,9 @@ type Verdict struct {
 // Expect makes the session of a connection on which our OPEN was sent and the peer's is awaited.
 func Expect(ours Offer) Session { return Session{Ours: ours} }
 
-// Agree gives the session that two OPENs make, awaiting the peer's KEEPALIVE, or the NOTIFICATION
+// agree gives the session that two OPENs make, awaiting the peer's KEEPALIVE, or the NOTIFICATION
 // when no address family is common to them (RFC 5492 section 3).
-func Agree(ours, theirs Offer) (Session, *Notification) {
+func agree(ours, theirs Offer) (Session, *Notification) {
 	s := Session{
 		Phase: OpenConfirm, Ours: ours,
 		IPv4:            agreed(ours.IPv4, theirs.IPv4),
@@ -108,7 +108,7 @@ func (s Session) open(message []byte) (Verdict, Session) {
 	if n != nil {
 		return end(n), s
 	}
-	next, n := Agree(s.Ours, theirs)
+	next, n := agree(s.Ours, theirs)
 	if n != nil {
 		return end(n), s
 	}

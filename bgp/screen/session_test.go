@@ -202,7 +202,7 @@ func TestOpenIsRewrittenWithoutWhatIsUnknown(t *testing.T) {
 
 func TestAgreement(t *testing.T) {
 	theirs := Offer{ASN: 64512, FourOctetAS: true, IPv4: FamilyOffer{Offered: true, Send: true}, IPv6: FamilyOffer{Offered: true, Receive: true}}
-	got, n := Agree(ours(), theirs)
+	got, n := agree(ours(), theirs)
 	want := Session{
 		Phase: OpenConfirm, Ours: ours(), FourOctetAS: true, RouteRefresh: true, Internal: true,
 		IPv4: Family{Agreed: true, AddPath: true}, IPv6: Family{Agreed: true},
@@ -210,7 +210,7 @@ func TestAgreement(t *testing.T) {
 	if diff := cmp.Diff(want, got, sameAddress); diff != "" || n != nil {
 		t.Error(n, diff)
 	}
-	_, n = Agree(ours(), Offer{ASN: 1})
+	_, n = agree(ours(), Offer{ASN: 1})
 	if n == nil || n.String() != "2/7" || !bytes.Equal(n.Data, []byte{1, 4, 0, 1, 0, 1, 1, 4, 0, 2, 0, 1}) {
 		t.Errorf("without a common family: %v", n)
 	}

@@ -235,7 +235,7 @@ func (b *builder) pack(rr dns.RR) (owner Name, r record, err error) {
 	if err != nil {
 		return "", r, fmt.Errorf("the data of this %s record cannot be sent: %s", rrtype, reason(err))
 	}
-	owner, n, err := NameFromWire(b.wire[:end])
+	owner, n, err := nameFromWire(b.wire[:end])
 	if err != nil {
 		return "", r, err
 	}

@@ -82,7 +82,7 @@ func canonicalData(t *testing.T, rr dns.RR) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, owner, err := NameFromWire(b[:n])
+	_, owner, err := nameFromWire(b[:n])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,8 @@ func TestFillsInWhatKeysLeaveOut(t *testing.T) {
 				t.Errorf("SOA %s TTL %d, want %s TTL 30", got, z.SOA().TTL, tt.soa)
 			}
 			var ns []string
-			for _, rr := range z.Records(z.node(z.origin), z.NS()) {
+			set, _ := z.node(z.origin).Set(dns.TypeNS)
+			for _, rr := range z.Records(z.node(z.origin), set) {
 				ns = append(ns, rr.(*dns.NS).Ns)
 			}
 			if got := strings.Join(ns, " "); got != tt.ns {

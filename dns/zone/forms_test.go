@@ -76,7 +76,7 @@ func TestReadsTheFormsOfRareTypesAsBINDDoes(t *testing.T) {
 		set := b[4:binary.BigEndian.Uint32(b)] // the length counts itself
 		b = b[len(set)+4:]
 		rrtype, ttl := binary.BigEndian.Uint16(set[2:]), binary.BigEndian.Uint32(set[6:])
-		name, n, err := NameFromWire(set[16:])
+		name, n, err := nameFromWire(set[16:])
 		if err != nil {
 			t.Fatal(err)
 		}

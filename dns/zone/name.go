@@ -145,15 +145,15 @@ var (
 	errLongWire   = errors.New("wire name is longer than 255 bytes")
 )
 
-// NameFromWire reads the uncompressed name that b begins with, in any case, and returns it with the
+// nameFromWire reads the uncompressed name that b begins with, in any case, and returns it with the
 // number of bytes it takes.
-func NameFromWire(b []byte) (Name, int, error) {
+func nameFromWire(b []byte) (Name, int, error) {
 	var buf [MaxName]byte
 	name, n, err := ReadName(b, &buf)
 	return Name(strings.Clone(string(name))), n, err
 }
 
-// ReadName is [NameFromWire] without an allocation: the name lies in buf, and is good until that is written
+// ReadName is [nameFromWire] without an allocation: the name lies in buf, and is good until that is written
 // again. Nobody may keep it for longer.
 func ReadName(b []byte, buf *[MaxName]byte) (Name, int, error) {
 	n := 0

@@ -116,7 +116,7 @@ func TestReadsNamesFromPackets(t *testing.T) {
 		{strings.Repeat("\x01a", 128) + "\x00", "", 0, errLongWire},
 	}
 	for _, tt := range tests {
-		got, n, err := NameFromWire([]byte(tt.in))
+		got, n, err := nameFromWire([]byte(tt.in))
 		if got != tt.want || n != tt.n || err != tt.fault {
 			t.Errorf("%q: %q, %d, %v; want %q, %d, %v", tt.in, string(got), n, err, string(tt.want), tt.n, tt.fault)
 		}
@@ -184,7 +184,7 @@ func FuzzParseName(f *testing.F) {
 		if again, err := ParseName(n.String()); err != nil || again != n {
 			t.Fatalf("%q: %q became %q, %v", s, string(n), string(again), err)
 		}
-		wire, size, err := NameFromWire([]byte(n))
+		wire, size, err := nameFromWire([]byte(n))
 		if err != nil || wire != n || size != len(n) {
 			t.Fatalf("%q: wire form %q, %d, %v", s, string(wire), size, err)
 		}
@@ -202,7 +202,7 @@ func FuzzNameFromWire(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, size, err := NameFromWire(b)
+		n, size, err := nameFromWire(b)
 		if err != nil {
 			return
 		}

@@ -97,7 +97,7 @@ func (p piece) length(data []byte) int {
 	case longest, locator:
 		return 8
 	case domain:
-		if _, n, err := NameFromWire(data); err == nil {
+		if _, n, err := nameFromWire(data); err == nil {
 			return n
 		}
 		return -1
@@ -188,7 +188,7 @@ func (d *formed) domain() fault {
 	if err != nil {
 		return d.wrong(w, "%s is not a domain name")
 	}
-	if _, _, err := NameFromWire(b[:n]); err != nil {
+	if _, _, err := nameFromWire(b[:n]); err != nil {
 		return d.wrong(w, "%s is not a domain name")
 	}
 	d.data = append(d.data, b[:n]...)

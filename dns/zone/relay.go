@@ -57,7 +57,7 @@ func relayLength(data []byte) int {
 	case dns.AMTRELAYIPv6:
 		return 1 + 16
 	case dns.AMTRELAYHost:
-		if _, n, err := NameFromWire(data[1:]); err == nil {
+		if _, n, err := nameFromWire(data[1:]); err == nil {
 			return 1 + n
 		}
 	}

@@ -45,7 +45,7 @@ func (z *Zone) Redirection(n *Node) (target Name, ok bool) {
 // such name: it would be too long (RFC 6672 section 2.2).
 func Redirected(name, owner, target Name) (Name, bool) {
 	above := name[:len(name)-len(owner)] // the labels that stand before the DNAME's owner
-	next, _, err := NameFromWire([]byte(above + target))
+	next, _, err := nameFromWire([]byte(above + target))
 	return next, err == nil
 }
 

@@ -86,7 +86,7 @@ func shorten(rrtype uint16, data []byte, origin Name) string {
 	short := append(make([]byte, 0, len(data)), data[:before]...)
 	rest := data[before:]
 	for range names {
-		name, n, err := NameFromWire(rest)
+		name, n, err := nameFromWire(rest)
 		if err != nil {
 			return string(data)
 		}

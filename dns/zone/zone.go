@@ -146,12 +146,6 @@ func (z *Zone) Expire() string {
 // SOA record's TTL and its minimum (RFC 2308 section 3).
 func (z *Zone) DenialTTL() uint32 { return z.denial }
 
-// NS is the RRset of the zone's name servers; without any it is the zero value.
-func (z *Zone) NS() RRset {
-	set, _ := z.nodes[0].Set(dns.TypeNS)
-	return set
-}
-
 // All yields every name with its node in canonical order, the apex first, with empty non-terminals
 // and the names that a delegation hides: ask [Zone.Find] for what a resolver may see.
 func (z *Zone) All() iter.Seq2[Name, *Node] {
