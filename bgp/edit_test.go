@@ -192,7 +192,8 @@ func many(n int) *Table {
 	return (&Table{}).edited(edits, []peerState{{partner: "p", up: true}})
 }
 
-// BenchmarkMillionAgain announces a million routes again in batches of 4096, as a peer does that is asked to: nothing changes.
+// BenchmarkMillionAgain announces a million routes again in batches of 4096, as a peer does that is asked to: nothing
+// changes.
 func BenchmarkMillionAgain(b *testing.B) {
 	table := many(1_000_000)
 	var all []edit

@@ -25,8 +25,8 @@ func (c *Config) RefusesDrain(d Drain, now time.Time) Problems {
 	return c.tooFew(now, &d, func(Drain) bool { return true })
 }
 
-// EnoughFrom is when a config that [Config.TooFewPlaces] refuses is to be judged again: at the first end of drains that leaves
-// nothing to refuse. It is the zero time when nothing is refused now, or no such end will come.
+// EnoughFrom is when a config that [Config.TooFewPlaces] refuses is to be judged again: at the first end of drains that
+// leaves nothing to refuse. It is the zero time when nothing is refused now, or no such end will come.
 func (c *Config) EnoughFrom(now time.Time) time.Time {
 	if len(c.TooFewPlaces(now)) == 0 {
 		return time.Time{}

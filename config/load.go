@@ -22,7 +22,8 @@ type Source struct {
 }
 
 // Load reads the main file, the drop-ins FILE.d/*.yaml in the order of their names, and the files of
-// zones and networks that they name. The Config is never nil: it holds what could be read, for whoever looks for more problems.
+// zones and networks that they name. The Config is never nil: it holds what could be read, for whoever looks for more
+// problems.
 func Load(file string) (*Config, Problems) { return load(file, AllProcessors()) }
 
 // Reload is [Load] beside a server that answers: all is done by the caller's thread, with the priority that it has.

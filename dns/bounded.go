@@ -8,7 +8,8 @@ import (
 )
 
 // Bounded is a listener for what is no door for questions, whose connections are bounded as theirs are: a new one is always
-// let in, and what makes room for it is the one that was served last the longest ago, of the same source when that has too many.
+// let in, and what makes room for it is the one that was served last the longest ago, of the same source when that has
+// too many.
 type Bounded struct {
 	net.Listener
 	open *crowd

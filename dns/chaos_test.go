@@ -13,8 +13,8 @@ import (
 	"gslb/dns/steer"
 )
 
-// Reasons pass the names that the answer passes, whether records, a DNAME or a service lead from one to the next, and have the
-// scope that the answer has.
+// Reasons pass the names that the answer passes, whether records, a DNAME or a service lead from one to the next, and
+// have the scope that the answer has.
 func TestReasonsPassTheNamesOfTheAnswer(t *testing.T) {
 	more := strings.NewReplacer("    services: {www: web", `      moved DNAME old
       hop   DNAME vid

@@ -74,7 +74,8 @@ func (c *crowd) move(g *guest, source netip.Addr) {
 	}
 }
 
-// readmit takes a connection in again, unless it has been told to leave, and gives the one that is to be closed for it, or nil.
+// readmit takes a connection in again, unless it has been told to leave, and gives the one that is to be closed for it,
+// or nil.
 func (c *crowd) readmit(g *guest, source netip.Prefix) (out *guest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,9 +20,10 @@ import (
 //
 // Replies of one class share a bucket, which fills at the rate of the class, up to what comes in a second. A class is a
 // block of clients and a kind of reply. Kinds are told apart by what an attacker cannot invent as he likes: answers by
-// the name in the zone that they come from, which for a wildcard, a delegation and a DNAME is the same whatever was asked for,
-// by type where there are records of it, and by client subnet where a service gives them; denials by zone; errors by RCODE.
-// Client subnets he can invent, so that all of them together have a bucket as well, of [subnetShare] times the size.
+// the name in the zone that they come from, which for a wildcard, a delegation and a DNAME is the same whatever was
+// asked for, by type where there are records of it, and by client subnet where a service gives them; denials by zone;
+// errors by RCODE. Client subnets he can invent, so that all of them together have a bucket as well, of [subnetShare]
+// times the size.
 //
 // The table has a fixed size and nothing is allocated. A new class takes the place of the fuller of two buckets, so
 // what is held back is not forgotten for what is not.

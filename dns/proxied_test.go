@@ -166,8 +166,9 @@ func TestProxiesSpeakForClients(t *testing.T) {
 	}
 }
 
-// Clients of one proxy are bounded one by one, not together: the first has all the answers that there are for one, and another
-// is answered all the same. A busy machine may take so long that there are more, or lose none: then others are asked.
+// Clients of one proxy are bounded one by one, not together: the first has all the answers that there are for one, and
+// another is answered all the same. A busy machine may take so long that there are more, or lose none: then others are
+// asked.
 func TestClientsOfAProxyAreLimitedOneByOne(t *testing.T) {
 	e := serveAll(t, strings.Replace(text, "server: {", proxied, 1))
 	answered := func(client string) (n int) {

@@ -41,8 +41,8 @@ func NewServer(r *Responder, latest func() *steer.Snapshot, log *slog.Logger) *S
 }
 
 // Listen makes the given doors the ones that are open. Those that are open already are not touched, others are
-// closed. On an error nothing has changed, and nobody was answered at a new one; it joins a [ListenError] for each address that
-// cannot be had.
+// closed. On an error nothing has changed, and nobody was answered at a new one; it joins a [ListenError] for each
+// address that cannot be had.
 func (s *Server) Listen(doors Doors) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,8 @@ func (s *Server) Addresses() []netip.AddrPort {
 	return all
 }
 
-// Buffers gives the octets of the receive buffers that the kernel gave: for each address with UDP, the smallest of its sockets.
+// Buffers gives the octets of the receive buffers that the kernel gave: for each address with UDP, the smallest of its
+// sockets.
 func (s *Server) Buffers() map[netip.AddrPort]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -189,8 +189,8 @@ func tellsVersion(packet []byte, z *zone.Zone) bool {
 // serviceTypes are the types of record that services give.
 var serviceTypes = [...]uint16{dns.TypeA, dns.TypeAAAA, dns.TypeHTTPS, dns.TypeCNAME, dns.TypeSRV}
 
-// service is the records of a service's name, as the asker would get them now: the answers to questions that it does not ask, and
-// of which nobody is told.
+// service is the records of a service's name, as the asker would get them now: the answers to questions that it does
+// not ask, and of which nobody is told.
 func (t *transfer) service(node *zone.Node) []dns.RR {
 	var records []dns.RR
 	for _, rrtype := range serviceTypes {

@@ -122,8 +122,8 @@ func TestTransferIsForThoseWhoMay(t *testing.T) {
 	}
 }
 
-// The first message of a transfer has what any other reply has in its OPT record (RFC 5936 section 2.2.5), and tells a secondary
-// when the zone expires (RFC 7314).
+// The first message of a transfer has what any other reply has in its OPT record (RFC 5936 section 2.2.5), and tells a
+// secondary when the zone expires (RFC 7314).
 func TestTransferTellsItsOptions(t *testing.T) {
 	_, addresses := serveText(t, strings.Replace(text, "      mail     MX    10 ns1\n", "      $GENERATE 0-4999 host$ A 198.18.0.1\n", 1), "127.0.0.1")
 	for _, rrtype := range []uint16{mdns.TypeAXFR, mdns.TypeIXFR} {

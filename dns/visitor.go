@@ -56,8 +56,8 @@ type visitor struct {
 	source    netip.Addr // of the client
 	announced bool       // a header that tells the client is still to be read
 
-	// Owned by the goroutine that reads: what came and was not read yet, which is kept where TLS is inside, and whether no more is
-	// to be waited for.
+	// Owned by the goroutine that reads: what came and was not read yet, which is kept where TLS is inside, and whether
+	// no more is to be waited for.
 	ahead *bufio.Reader
 	hasty bool
 }

@@ -19,8 +19,8 @@ type database struct {
 	until  time.Time // when reading it is given up
 }
 
-// patience bounds how long the reading of a database takes: some ten times what the largest in use do on a slow machine. Each of
-// the records of a forged one can be as large as the file.
+// patience bounds how long the reading of a database takes: some ten times what the largest in use do on a slow
+// machine. Each of the records of a forged one can be as large as the file.
 const patience = 5 * time.Minute
 
 func newDatabase(file string, content []byte) (*database, error) {

@@ -153,8 +153,8 @@ func (s stamps) equal(o stamps) bool {
 
 // Run watches the files until ctx ends, and loads them when they change. The folders are watched rather than the files,
 // since databases are replaced by renaming and by turning symbolic links. A file that cannot be read leaves the map as it
-// was, which is logged once for each state of the files; one that cannot be opened is tried again from time to time, for it may
-// be opened to us later, of which its stamps do not tell. The error is always nil.
+// was, which is logged once for each state of the files; one that cannot be opened is tried again from time to time,
+// for it may be opened to us later, of which its stamps do not tell. The error is always nil.
 func (s *Source) Run(ctx context.Context) error {
 	w := newWatch(s)
 	defer w.close()

@@ -6,9 +6,9 @@ import (
 )
 
 // Kind is how an endpoint is asked for its health, with everything that is asked: one of [HTTP],
-// [TCP], [TLS], [DNS], [GRPC], [ICMP], [Exec], [File] and [Push], each in a file of its own. All are values that can be compared and are never
-// changed; two equal ones ask the same. The kinds are complete: every default has been filled in, so
-// a zero field means zero.
+// [TCP], [TLS], [DNS], [GRPC], [ICMP], [Exec], [File] and [Push], each in a file of its own. All are values that can be
+// compared and are never changed; two equal ones ask the same. The kinds are complete: every default has been filled
+// in, so a zero field means zero.
 type Kind interface {
 	// String is the word of the config for the kind.
 	String() string

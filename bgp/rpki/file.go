@@ -12,7 +12,8 @@ import (
 	"gslb/config/regular"
 )
 
-// Bounds of what is taken from a file or a cache. The whole of the Internet has some 800,000 VRPs, of which a file takes 80 MB.
+// Bounds of what is taken from a file or a cache. The whole of the Internet has some 800,000 VRPs, of which a file
+// takes 80 MB.
 const (
 	maxFile  = 512 << 20
 	maxVRPs  = 2_000_000

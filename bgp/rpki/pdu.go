@@ -127,8 +127,9 @@ func (p pdu) vrp() (v VRP, announce bool, err error) {
 	return v, p.body[0]&1 == 1, nil
 }
 
-// timing is how often a cache wants to be asked, and for how long what it said is good (RFC 8210 section 6). How soon it wants to be
-// asked again after a failure is passed over: our own backoff is bounded, and one connection a minute burdens nobody.
+// timing is how often a cache wants to be asked, and for how long what it said is good (RFC 8210 section 6). How soon
+// it wants to be asked again after a failure is passed over: our own backoff is bounded, and one connection a minute
+// burdens nobody.
 type timing struct{ refresh, expire time.Duration }
 
 // defaultTiming is that of a cache which says nothing.

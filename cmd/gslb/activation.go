@@ -11,8 +11,8 @@ import (
 // firstHanded is the descriptor of the first socket that a service manager hands over.
 const firstHanded = 3
 
-// handed gives the sockets that the service manager opened for this process, as sd_listen_fds(3) tells of them. Nobody whom we
-// start gets them, or hears of them.
+// handed gives the sockets that the service manager opened for this process, as sd_listen_fds(3) tells of them. Nobody
+// whom we start gets them, or hears of them.
 func handed() ([]*os.File, error) {
 	pid, count, names := os.Getenv("LISTEN_PID"), os.Getenv("LISTEN_FDS"), strings.Split(os.Getenv("LISTEN_FDNAMES"), ":")
 	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {

@@ -64,7 +64,8 @@ func answers(address string) bool {
 	return err == nil
 }
 
-// saidOf makes one mistake, and gives what is written to the standard error, and the exit code. Words before "gslb" are variables.
+// saidOf makes one mistake, and gives what is written to the standard error, and the exit code. Words before "gslb" are
+// variables.
 func saidOf(t *testing.T, doors *strings.Replacer, line string) string {
 	t.Helper()
 	before, arguments, ok := strings.Cut(line, "gslb")
@@ -102,8 +103,8 @@ func writeFiles(t *testing.T, text string) {
 	}
 }
 
-// strangeDoors opens doors where gslb is not what it should be, and gives what puts their addresses for their words, and back;
-// so it does with other words.
+// strangeDoors opens doors where gslb is not what it should be, and gives what puts their addresses for their words,
+// and back; so it does with other words.
 func strangeDoors(t *testing.T, words ...string) *strings.Replacer {
 	t.Helper()
 	old := http.NewServeMux()

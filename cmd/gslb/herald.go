@@ -68,8 +68,8 @@ func (h herald) reloading() {
 
 func (h herald) stopping() { h.tell("STOPPING=1") }
 
-// attest tells that we live, for as long as questions are answered. That the disk does, or who reads the configuration, does not
-// matter: without them we go on answering, and a restart would only end that.
+// attest tells that we live, for as long as questions are answered. That the disk does, or who reads the configuration,
+// does not matter: without them we go on answering, and a restart would only end that.
 func (d *daemon) attest(ctx context.Context) error {
 	if d.herald.watchdog == 0 {
 		<-ctx.Done()

@@ -183,8 +183,8 @@ func (k *keeper) mend() error {
 	return err
 }
 
-// save writes in one transaction everything but the routes: a verdict waits for as little as the disk allows, and who reads of
-// it in the journal finds it in the windows too.
+// save writes in one transaction everything but the routes: a verdict waits for as little as the disk allows, and who
+// reads of it in the journal finds it in the windows too.
 func (k *keeper) save(now time.Time) error {
 	k.mu.Lock()
 	events, lost, inForce, journal := k.pending, k.lost, k.config, k.journal

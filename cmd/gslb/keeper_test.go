@@ -161,8 +161,8 @@ func TestWindowsAreSavedAtLeastOnceAnInterval(t *testing.T) {
 	}
 }
 
-// TestWhatHappensIsOnTheDiskWithinAnInterval: with a disk that takes up to a quarter of an interval for a write. A slower one sets
-// the bound itself: half an interval and two writes.
+// TestWhatHappensIsOnTheDiskWithinAnInterval: with a disk that takes up to a quarter of an interval for a write. A
+// slower one sets the bound itself: half an interval and two writes.
 func TestWhatHappensIsOnTheDiskWithinAnInterval(t *testing.T) {
 	for _, c := range []struct{ interval, write time.Duration }{
 		{200 * time.Millisecond, time.Millisecond}, {200 * time.Millisecond, 50 * time.Millisecond},
@@ -184,8 +184,8 @@ func TestWhatHappensIsOnTheDiskWithinAnInterval(t *testing.T) {
 	}
 }
 
-// saveSlowly has a keeper save verdicts and results that come at random moments, on a disk that takes some time for each write, and
-// tells how long it took for the slowest of them to be there.
+// saveSlowly has a keeper save verdicts and results that come at random moments, on a disk that takes some time for
+// each write, and tells how long it took for the slowest of them to be there.
 func saveSlowly(t *testing.T, interval, write time.Duration) (slowest time.Duration) {
 	check := health.Check{Kind: health.TCP{Port: 80}, Interval: interval, Timeout: interval / 2, Window: 20, Fall: 10, Rise: 20}
 	target := health.Target{Address: netip.MustParseAddr("192.0.2.1"), Name: "web", Check: check}

@@ -45,7 +45,8 @@ func understood(err error) error {
 
 // Mend opens the file anew when that is of use: nothing could be written to it until now, it was found damaged while it was
 // open, or its name leads to another file or to none. Call it before writing. It tells whether it opened the file, whose
-// content then need not be what was written by this store, and gives a notice as [Open] does; the error is what stays in the way.
+// content then need not be what was written by this store, and gives a notice as [Open] does; the error is what stays
+// in the way.
 func (s *Store) Mend() (notice string, anew bool, err error) {
 	s.using.Lock()
 	defer s.using.Unlock()

@@ -47,8 +47,8 @@ func Open(file string) (store *Store, notice string, err error) {
 	return s, notice, nil
 }
 
-// open is Open and Mend for who holds using alone. Whatever error it gives is the hindrance, too. A file on a read-only disk is only
-// opened where that is wanted.
+// open is Open and Mend for who holds using alone. Whatever error it gives is the hindrance, too. A file on a read-only
+// disk is only opened where that is wanted.
 func (s *Store) open(readOnly bool) (notice string, err error) {
 	s.file, s.db = nil, nil
 	s.damaged.Store(false)

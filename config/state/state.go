@@ -18,8 +18,8 @@ import (
 //
 // A file that can be read and not written to gives what it holds, and one that cannot even be made holds nothing;
 // both refuse every write until [Store.Mend] finds that they can be used. A file on a disk that turns read-only is let
-// go of at the first write, so that the disk can be checked and mounted again; the journal cannot be read then. Damage that is met
-// while the store is open is an error of every call, until Mend as well.
+// go of at the first write, so that the disk can be checked and mounted again; the journal cannot be read then. Damage
+// that is met while the store is open is an error of every call, until Mend as well.
 type Store struct {
 	name string // the path
 

@@ -1,4 +1,5 @@
-// Command grafana answers the question: what does an operator look at first? It prints the dashboard deploy/grafana/gslb.json:
+// Command grafana answers the question: what does an operator look at first? It prints the dashboard
+// deploy/grafana/gslb.json:
 //
 //	go run ./deploy/grafana >deploy/grafana/gslb.json
 //

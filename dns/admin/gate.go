@@ -106,7 +106,8 @@ func shown(r *http.Request, tokens []config.AdminToken) (token config.AdminToken
 	return token, known
 }
 
-// bearer is the token of a request that shows one; an empty one is none. The name of the scheme is written in any case (RFC 9110 section 11.1).
+// bearer is the token of a request that shows one; an empty one is none. The name of the scheme is written in any case
+// (RFC 9110 section 11.1).
 func bearer(r *http.Request) (token string, ok bool) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return token, strings.EqualFold(scheme, "Bearer") && token != ""

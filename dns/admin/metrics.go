@@ -22,8 +22,8 @@ func metricsHandler(h *handler) http.Handler {
 }
 
 // collector reads everything when it is scraped: nothing is counted twice, and what a reload took
-// away is gone from the next scrape, but for what it had been counted for until then. The values of its labels are names of the configuration and
-// closed lists of words, never what a client sent.
+// away is gone from the next scrape, but for what it had been counted for until then. The values of its labels are
+// names of the configuration and closed lists of words, never what a client sent.
 type collector struct {
 	*handler
 	families families

@@ -6,8 +6,8 @@
 //	s := doh.Server{Path: path, TLS: config, Answer: answer, Longest: 4096, Idle: 10 * time.Second}
 //	err := s.Run(ctx, listener)
 //
-// It has no pages, no other media type, and takes nothing that does not come inside TLS. It is apart from package dns so that HTTP
-// stays where it is needed: nothing else of what answers questions can reach it.
+// It has no pages, no other media type, and takes nothing that does not come inside TLS. It is apart from package dns
+// so that HTTP stays where it is needed: nothing else of what answers questions can reach it.
 package doh
 
 import (
@@ -48,8 +48,8 @@ type Server struct {
 	Write   time.Duration // that a client may take to accept an answer
 }
 
-// Answer gives the reply to a message that came by a connection, which is one that the listener gave, and for how long it may be kept. No
-// reply is for what is no request.
+// Answer gives the reply to a message that came by a connection, which is one that the listener gave, and for how long
+// it may be kept. No reply is for what is no request.
 type Answer func(conn net.Conn, message []byte) (reply []byte, keep time.Duration)
 
 // Run answers what comes by the listener, until ctx ends. It returns when nothing is answered any more.

@@ -6,8 +6,8 @@
 //	s := doq.Server{TLS: config, Enter: enter, Longest: 4096, Idle: 10 * time.Second}
 //	err := s.Run(ctx, socket)
 //
-// It takes nothing before the handshake is done (0-RTT), so that nothing can be replayed, and speaks nothing but DNS. It is the only
-// package that knows QUIC's library.
+// It takes nothing before the handshake is done (0-RTT), so that nothing can be replayed, and speaks nothing but DNS.
+// It is the only package that knows QUIC's library.
 package doq
 
 import (
@@ -188,7 +188,8 @@ func framed(message []byte) []byte {
 // errProtocol is a stream that is not one message behind its length, and its end.
 var errProtocol = errors.New("not one message")
 
-// readMessage reads the one message of a stream, to the stream's end. It keeps memory for what has come only, and one octet more than longest at most.
+// readMessage reads the one message of a stream, to the stream's end. It keeps memory for what has come only, and one
+// octet more than longest at most.
 func readMessage(r io.Reader, longest int) (message []byte, err error) {
 	var length [2]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {

@@ -3,8 +3,8 @@
 //
 //	signature (12) · version and command (1) · family and protocol (1) · length (2) · addresses · whatever else
 //
-// It reads strictly: what the protocol does not know is an error, for a header that was misread is a client that was. What may
-// follow the addresses is passed over. It does not say whom to believe: anybody can write a header.
+// It reads strictly: what the protocol does not know is an error, for a header that was misread is a client that was.
+// What may follow the addresses is passed over. It does not say whom to believe: anybody can write a header.
 package proxy
 
 import (

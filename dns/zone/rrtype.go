@@ -41,8 +41,8 @@ func (z *Zone) Redirection(n *Node) (target Name, ok bool) {
 	return target, ok
 }
 
-// Redirected gives the name that stands for one below a DNAME, which leads from owner to target. It is false when there can be no
-// such name: it would be too long (RFC 6672 section 2.2).
+// Redirected gives the name that stands for one below a DNAME, which leads from owner to target. It is false when there
+// can be no such name: it would be too long (RFC 6672 section 2.2).
 func Redirected(name, owner, target Name) (Name, bool) {
 	above := name[:len(name)-len(owner)] // the labels that stand before the DNAME's owner
 	next, _, err := nameFromWire([]byte(above + target))

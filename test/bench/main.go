@@ -7,8 +7,8 @@
 // rules, where it has such, and the same data: first all must give the same answers. Then each is asked in turn, in rounds:
 // the servers run on one processor, the queries come from another, all on loopback. The figure to trust on a shared machine
 // is the processor time of all threads of a server for an answer; its ratio to another server's is taken inside each
-// round, and the median of these is told. At "sat" as many queries come as are answered, and latency means nothing; at a fixed rate
-// each query is mostly a waking up of its own.
+// round, and the median of these is told. At "sat" as many queries come as are answered, and latency means nothing; at
+// a fixed rate each query is mostly a waking up of its own.
 //
 // A second server of ours is asked more, alone: clients steered by the 100,000 networks of partners, by hash, a service that
 // nothing serves; and, at a fixed rate, while the configuration is loaded again each second, while 1,000 BGP UPDATEs a second

@@ -125,7 +125,8 @@ func (r *report) print(to io.Writer) {
 }
 
 // table writes what our server takes for an answer, as a ratio to what each other takes, and to itself: to our plain
-// answers; what goes on beside other work is compared with the same queries without it. For TCP it is followed by the ratio of answers a second.
+// answers; what goes on beside other work is compared with the same queries without it. For TCP it is followed by the
+// ratio of answers a second.
 func (r *report) table(to io.Writer) {
 	others := slices.DeleteFunc(r.servers(), func(s string) bool { return s == "gslb" })
 	fmt.Fprintf(to, "| CPU for an answer, gslb / … | %s |\n|---|%s\n", strings.Join(append(slices.Clone(others), "itself"), " | "), strings.Repeat("---|", len(others)+1))

@@ -26,8 +26,8 @@ import (
 // flooding is what makes the test's own binary flood the DNS server at this address until it is killed.
 const flooding = "GSLB_FLOODING"
 
-// flood sends questions as fast as it can, from many ports, and opens connections that say next to nothing, of which it keeps many. It
-// returns when that is not to be done.
+// flood sends questions as fast as it can, from many ports, and opens connections that say next to nothing, of which it
+// keeps many. It returns when that is not to be done.
 func flood() {
 	at := os.Getenv(flooding)
 	if at == "" {

@@ -207,8 +207,8 @@ func (k *killing) calm() {
 	k.longest = max(k.longest, k.slowest)
 }
 
-// probe does what the server does, beside it: it rests, and writes to a state file on the same disk. What takes long for it takes long for
-// the server.
+// probe does what the server does, beside it: it rests, and writes to a state file on the same disk. What takes long
+// for it takes long for the server.
 func (k *killing) probe(n int) {
 	const rest = 20 * time.Millisecond
 	begin := time.Now()
@@ -238,8 +238,8 @@ func (k *killing) flood() {
 	time.Sleep(time.Millisecond)
 }
 
-// sound opens what the server left: whole, with every window, and in them every result but those of the last interval and of what this disk
-// and this machine add: the write under way and the next one.
+// sound opens what the server left: whole, with every window, and in them every result but those of the last interval
+// and of what this disk and this machine add: the write under way and the next one.
 func (k *killing) sound(killed time.Time) {
 	k.t.Helper()
 	const interval, machine = 200 * time.Millisecond, 100 * time.Millisecond
@@ -267,7 +267,8 @@ func (k *killing) sound(killed time.Time) {
 	}
 }
 
-// lost tells how long the first result that is not in a window, of those since the last kill, had waited for the disk when the server was killed.
+// lost tells how long the first result that is not in a window, of those since the last kill, had waited for the disk
+// when the server was killed.
 func (k *killing) lost(w health.Saved, killed time.Time) (waited time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -156,8 +156,8 @@ func (b *routeServer) established(name string) (since time.Time) {
 	return since
 }
 
-// untouched fails unless the session is up since then. BIRD computes the moment anew each time, from two clocks: when it is held
-// up between them that once is wrong, but another session is another session each time.
+// untouched fails unless the session is up since then. BIRD computes the moment anew each time, from two clocks: when
+// it is held up between them that once is wrong, but another session is another session each time.
 func (b *routeServer) untouched(name string, since time.Time) {
 	b.t.Helper()
 	var state string

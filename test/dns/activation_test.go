@@ -18,7 +18,8 @@ import (
 
 const activated = "server: {listen: [\"DNS\"], state: state.db, nsid: ours}\nadmin: {listen: \"ADMIN\"}\nzones: {alpha.test: {ns: [ns.example.]}}\n"
 
-// manager listens on a socket of ours as a service manager does: all the time, for a socket that nobody reads takes few messages.
+// manager listens on a socket of ours as a service manager does: all the time, for a socket that nobody reads takes few
+// messages.
 type manager struct {
 	path string
 	told chan string

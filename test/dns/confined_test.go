@@ -24,7 +24,8 @@ import (
 // filter, and then the program and its arguments.
 const confining = "GSLB_CONFINING"
 
-// confine applies a filter of system calls to this process, which becomes another program under it. It returns when that is not to be done.
+// confine applies a filter of system calls to this process, which becomes another program under it. It returns when
+// that is not to be done.
 func confine() {
 	file := os.Getenv(confining)
 	if file == "" {
@@ -70,8 +71,8 @@ const (
 	missing = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
-// unitFilter is what the unit's words make of system calls, as systemd would: those that SystemCallFilter names, and of these less by
-// RestrictAddressFamilies, MemoryDenyWriteExecute and RestrictNamespaces.
+// unitFilter is what the unit's words make of system calls, as systemd would: those that SystemCallFilter names, and of
+// these less by RestrictAddressFamilies, MemoryDenyWriteExecute and RestrictNamespaces.
 func unitFilter(t *testing.T, unit string) []byte {
 	t.Helper()
 	numbers := callNumbers(t)
@@ -181,9 +182,9 @@ services:
 zones: {ok.test: {ns: [ns.example.], services: {www: www, a: command, b: echo, c: writes, d: becomes}}}
 `
 
-// jail runs the server as the unit has it, as far as that goes without systemd: in a mount namespace that is read-only but for its state, with
-// a /tmp of its own, as a user without rights but for low ports, under the filter. Then it asks. The server is known by its process, not by
-// its name, which a command that it begins has as well for a moment.
+// jail runs the server as the unit has it, as far as that goes without systemd: in a mount namespace that is read-only
+// but for its state, with a /tmp of its own, as a user without rights but for low ports, under the filter. Then it
+// asks. The server is known by its process, not by its name, which a command that it begins has as well for a moment.
 const jail = `
 set -eu
 ip link set lo up

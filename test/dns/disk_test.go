@@ -56,8 +56,8 @@ func TestServesOnAFullDisk(t *testing.T) {
 	apart(t, fullDisk, "serving on a full disk\ntold 1 time, healed 1 time\n0\n")
 }
 
-// readOnlyStart starts the server on a disk that is read-only: with what was saved there, where nothing was, and where nothing can be made;
-// and on one that is full. In the end the disks become writable.
+// readOnlyStart starts the server on a disk that is read-only: with what was saved there, where nothing was, and where
+// nothing can be made; and on one that is full. In the end the disks become writable.
 const readOnlyStart = serving + `
 mkdir disk
 mount -t tmpfs tmpfs disk
@@ -124,8 +124,8 @@ full: 192.0.2.1, told 1 time, healed 1 time, left state.db
 `)
 }
 
-// turnsReadOnly has the file system of a running server fail, so that the kernel makes it read-only; then it is unmounted, checked and mounted
-// again, as an operator would.
+// turnsReadOnly has the file system of a running server fail, so that the kernel makes it read-only; then it is
+// unmounted, checked and mounted again, as an operator would.
 const turnsReadOnly = serving + `
 gone() { ! losetup --noheadings --associated image | grep .; }
 mkdir disk
@@ -172,8 +172,8 @@ func TestServesWhileTheDiskTurnsReadOnly(t *testing.T) {
 	apart(t, turnsReadOnly, "told 1 time, healed 1 time\nthen 192.0.2.2, 0 lost\n")
 }
 
-// serving are the words of a server with two places, of which the first is as well as the file "ill" says. What it knows at a moment
-// is on the disk when it is saved.
+// serving are the words of a server with two places, of which the first is as well as the file "ill" says. What it
+// knows at a moment is on the disk when it is saved.
 const serving = `
 set -eu
 ip link set lo up

@@ -26,8 +26,9 @@ func churning() time.Duration {
 	return 15 * time.Second
 }
 
-// Endpoints fall and rise, a place is drained and comes back, the configuration is edited and the zone's key is rolled over, all at
-// once: two validating resolvers, one of which makes denials out of what it has, believe every answer that they get.
+// Endpoints fall and rise, a place is drained and comes back, the configuration is edited and the zone's key is rolled
+// over, all at once: two validating resolvers, one of which makes denials out of what it has, believe every answer that
+// they get.
 func TestNothingIsBogusWhileEverythingMoves(t *testing.T) {
 	s := newSignedServer(t, "nsec", "1")
 	next := key(t, s.keys, "ok.test", sign.ECDSAP256SHA256, sign.Times{Publish: time.Now().Add(time.Hour), Activate: time.Now().Add(time.Hour)})

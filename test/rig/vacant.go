@@ -58,7 +58,8 @@ func reserve(t testing.TB, port uint16, addresses []netip.Addr) bool {
 	return true
 }
 
-// Hold has nobody listen on a TCP port until the test ends, but who sets SO_REUSEADDR. It tells whether the port was to be had.
+// Hold has nobody listen on a TCP port until the test ends, but who sets SO_REUSEADDR. It tells whether the port was to
+// be had.
 func Hold(t testing.TB, at netip.AddrPort) bool {
 	t.Helper()
 	socket, err := hold(at)
@@ -68,8 +69,8 @@ func Hold(t testing.TB, at netip.AddrPort) bool {
 	return err == nil
 }
 
-// hold binds a TCP socket that does not listen. It is bound as the only one; from then on it makes room for one that listens and
-// asks for that by SO_REUSEADDR, but not for another that holds.
+// hold binds a TCP socket that does not listen. It is bound as the only one; from then on it makes room for one that
+// listens and asks for that by SO_REUSEADDR, but not for another that holds.
 func hold(at netip.AddrPort) (socket int, err error) {
 	family, to := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()})
 	if at.Addr().Is4() {
@@ -95,7 +96,8 @@ func hold(at netip.AddrPort) (socket int, err error) {
 	return socket, nil
 }
 
-// Refusing is an address with a port that refuses connections and packets until the test ends: it is taken, and nobody listens there.
+// Refusing is an address with a port that refuses connections and packets until the test ends: it is taken, and nobody
+// listens there.
 func Refusing(t testing.TB, address netip.Addr) netip.AddrPort {
 	t.Helper()
 	for range 100 {

@@ -18,7 +18,8 @@ func Count(n int, thing string) string {
 // Stamp writes a point in time as configurations and reasons do.
 func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Left writes a span of time that is to pass, by its two largest units, and not less than it is: "13s", "4m10s", "1h59m", "3d4h".
+// Left writes a span of time that is to pass, by its two largest units, and not less than it is: "13s", "4m10s",
+// "1h59m", "3d4h".
 func Left(d time.Duration) string {
 	d = max(d, 0)
 	switch {
