@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Expired is stale routes that left since their time ran out: from then on answers no longer go by them.
+// Expired is stale routes that left because their time ran out: answers no longer go by them.
 type Expired struct {
 	Partner string
 	Peer    netip.Addr
@@ -70,7 +70,7 @@ func (r *RIB) expire(i int, now time.Time) int {
 	return before.Believed() - t.tallies[i].Believed()
 }
 
-// Run does what is due, when it is due, until the context ends. Of stale routes that leave it tells the function.
+// Run does what is due, when it is due, until the context ends. It calls the function for stale routes that leave.
 func (r *RIB) Run(ctx context.Context, expired func(Expired)) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -5,8 +5,8 @@ import "time"
 // limit is how many routes a source may announce.
 func (r *RIB) limit(i int) int { return r.partners[r.sources[i].partner].Accept.MaxPrefixes }
 
-// Within tells whether a peer has announced no more than its partner may, as a new configuration says it. Without that
-// what was there before stays, stale, and the caller ends the session.
+// Within tells whether a peer has announced no more than its partner may by a new configuration. When it has announced
+// more, what was there before stays, stale, and the caller ends the session.
 func (r *RIB) Within(p Peer, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

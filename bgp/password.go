@@ -14,7 +14,7 @@ const maxPassword = 80
 // largestPassword is the most bytes of a file with a password in its first line.
 const largestPassword = 64 << 10
 
-// PasswordReady says why no session could be signed by the first line of a file.
+// PasswordReady says why the first line of a file could not sign a session.
 func PasswordReady(file string) error {
 	_, err := readPassword(file)
 	return err

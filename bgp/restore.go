@@ -90,8 +90,8 @@ type restored struct {
 	pages   [][]edit // in the order of their prefixes
 }
 
-// Restore takes in what was saved. It counts from the first Apply on, for the peers that stand there:
-// stale, with the time since it was confirmed last. What cannot be read is passed over, and told.
+// Restore takes in what was saved. It counts from the first Apply on, for the peers that the configuration then has.
+// Its routes are stale since they were last confirmed. What cannot be read is passed over, and told.
 func (r *RIB) Restore(saved map[string][]byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

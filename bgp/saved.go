@@ -26,8 +26,9 @@ type savedSession struct {
 	Confirmed time.Time `json:"confirmed"`
 }
 
-// SaveInterval is how often routes should be saved while nothing changes, for what is confirmed all
-// the time to be found so: a small part of the time for which any partner's routes outlive it.
+// SaveInterval is how often routes should be saved while nothing changes, so that the file shows routes that are
+// confirmed all the time as confirmed lately. It is a small part of the time for which any partner's routes outlive
+// their session.
 func (r *RIB) SaveInterval() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,8 +42,8 @@ func (r *RIB) SaveInterval() time.Duration {
 	return shortest / often
 }
 
-// Saved is what of a table survives a restart: the routes of all peers, in pieces by key. The static
-// ones stand in the configuration, and what is refused is not kept.
+// Saved is the part of a table that survives a restart: the routes of all peers, in pieces by key. Static routes are
+// left out, since the configuration has them, and so are refused ones.
 type Saved struct {
 	Table *Table            // whose routes these are
 	Set   map[string][]byte // pieces that are new, or others than before

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Survey is how the prefixes that are believed of one partner are backed.
+// Survey says how the prefixes that are believed of one partner are backed: by its several peers, and by other sites
+// that their clients could fall to.
 type Survey struct {
 	IPv4, IPv6 int    // prefixes, each counted once however many peers announce it
 	Partial    Sample // prefixes that some of the peers announce and others do not, among those that announce anything of the family

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Bounded is a listener for what is no door for questions, whose connections are bounded as theirs are: a new one is always
-// let in, and what makes room for it is the one that was served last the longest ago, of the same source when that has
-// too many.
+// Bounded is a listener at which no questions are asked, but whose connections are bounded like those of listeners for
+// questions: a new one is always let in, and room is made for it by closing the one that was served the longest ago,
+// or, when the source of the new one has too many, the one of that source.
 type Bounded struct {
 	net.Listener
 	open *crowd

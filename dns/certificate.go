@@ -10,9 +10,9 @@ import (
 	"gslb/config/regular"
 )
 
-// Certificate is what the server shows to clients inside TLS. Its files are read again when they change, as they do when
-// a certificate is renewed; when that fails the one before stays, and it is tried again: a file may be written or
-// opened to us a moment later. It is safe for concurrent use.
+// Certificate is what the server shows to clients inside TLS. Its files are read again when they change, as they do
+// when a certificate is renewed. When that fails, the certificate before stays in use and the files are tried again,
+// since they may be completed, or opened to us, a moment later. It is safe for concurrent use.
 type Certificate struct {
 	cert, key string
 	log       *slog.Logger

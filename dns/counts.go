@@ -205,8 +205,8 @@ func (c *Counts) transferred(zone string, over Transport, outcome Transferred) {
 	c.transfers[TransferOf{zone, over, outcome}]++
 }
 
-// Transfers gives the zone transfers that are over, by zone, transport and outcome, those that occurred. Those who may have
-// none got an answer like any other.
+// Transfers gives the zone transfers that are over, by zone, transport and outcome, those that occurred. Askers that
+// may have none got an answer like any other, which is not counted here.
 func (c *Counts) Transfers() iter.Seq2[TransferOf, uint64] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,7 +246,8 @@ func (c *Counts) Expiry(service, place string) time.Time {
 	return time.Unix(int64(e.expiry), 0)
 }
 
-// Drained is how many answers gave a place to clients of a service since it is drained: because nobody else serves.
+// Drained is how many answers have given a place to clients of a service since it was drained, because nobody else
+// serves.
 func (c *Counts) Drained(service, place string) uint64 {
 	key := ledgerKey{service, place}
 	n := c.ledger().given[key].drained
@@ -255,8 +256,8 @@ func (c *Counts) Drained(service, place string) uint64 {
 	return n - min(n, c.settled[key])
 }
 
-// Settle begins the counting of [Counts.Drained] anew for everything that a snapshot does not have drained. It is
-// called when drains began or ended.
+// Settle starts the counting of [Counts.Drained] anew for every place and service that is not drained in the snapshot.
+// It is called when drains began or ended.
 func (c *Counts) Settle(s *steer.Snapshot) {
 	sum := c.ledger().given
 	c.sums.Lock()

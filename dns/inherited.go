@@ -24,8 +24,8 @@ type handedOver struct {
 	at   netip.AddrPort
 }
 
-// Inherit has doors that are opened from now on use these sockets, where they are bound to the addresses that are asked
-// for. It is called before anything is listened on. The files belong to the server from then on.
+// Inherit makes doors that are opened from now on use these sockets, where they are bound to the addresses that the
+// doors ask for. It is called before anything is listened on. The files belong to the server from then on.
 func (s *Server) Inherit(files []*os.File) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

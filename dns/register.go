@@ -55,8 +55,9 @@ func (r *register) alike(o *register) bool {
 // registersKept is of how many configurations the registers are kept: of the one in force, and of the one to come.
 const registersKept = 2
 
-// Expect makes ready to count answers of another configuration, so that no answer waits for that when they come from it. What
-// was counted for those that are gone is summed up by name, so that it does not pile up where nobody asks for the sums.
+// Expect prepares for counting the answers of another configuration, so that no answer has to wait for that when the
+// configuration is put in force. What was counted for configurations that are gone is summed up by name, so that it
+// does not pile up where nobody asks for the sums.
 func (c *Counts) Expect(p *steer.Policy, config uint64) {
 	c.register(p, config)
 	c.sums.Lock()

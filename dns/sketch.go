@@ -18,7 +18,7 @@ type sketch struct {
 
 const (
 	sketchSize = 2048
-	// SketchShare is of how many client networks one is remembered: always the same ones.
+	// SketchShare says that one client network in so many is remembered, always the same ones.
 	SketchShare = 16
 	sketchMost  = 64 // members of a service that fit the bits of an entry; larger services are not remembered
 )
@@ -76,8 +76,8 @@ func (k *sketch) begin(same bool) {
 	}
 }
 
-// Moved is how many of the client networks that had been given a place lately have been given another since. It is of
-// one network in [SketchShare], and of each for every service apart.
+// Moved is how many of the client networks that had been given a place lately have been given another since. It counts
+// one network in [SketchShare], and each network once for every service.
 type Moved struct {
 	Had   int `json:"had"`
 	Moved int `json:"moved"` // of them
@@ -89,7 +89,8 @@ const lately = time.Hour
 // seen is what all workers together know of one network and service.
 type seen struct{ had, other int64 }
 
-// Moved looks who had been given a place, and whether that was given another one since a moment.
+// Moved counts the client networks that had been given a place, and those of them that were given another one since a
+// moment.
 func (c *Counts) Moved(place string, since time.Time) (m Moved) {
 	type client struct {
 		network uint64

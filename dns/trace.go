@@ -13,7 +13,7 @@ import (
 	"gslb/dns/steer"
 )
 
-// Trace is a copy of one request with what it got. It is its reader's until that gives it back.
+// Trace is a copy of one request with what it got. It belongs to its reader until the reader gives it back.
 type Trace struct {
 	Source   netip.Addr
 	Over     Transport
@@ -49,7 +49,7 @@ type Tracer struct {
 	lost  atomic.Uint64
 }
 
-// NewTracer makes a tracer of one request in so many, that holds so many traces which nobody has read.
+// NewTracer makes a tracer that copies one request in so many, and holds up to so many traces that nobody has read yet.
 func NewTracer(every uint64, room int) *Tracer {
 	t := &Tracer{every: max(every, 1), free: make(chan *Trace, room), full: make(chan *Trace, room)}
 	for range room {
@@ -77,7 +77,7 @@ func (t *Tracer) Read(ctx context.Context, use func(*Trace), rest func()) {
 	}
 }
 
-// Lose gives a trace up that was taken and could not be told.
+// Lose gives up a trace that was taken and could not be written anywhere.
 func (t *Tracer) Lose() { t.lost.Add(1) }
 
 // Trace has the responder's requests copied to these tracers from now on, and to no others.

@@ -181,9 +181,8 @@ func (b *Board) heard(i int) {
 	}
 }
 
-// Record takes in what a probe found at the given time. It is ignored for a key that is not on the
-// board: a probe may outlive its target. One that failed for a reason of ours changes nothing, but that it is not waited
-// for any longer.
+// Record takes in what a probe found at the given time. A result for a key that is not on the board is ignored: a probe
+// may outlive its target. A probe that failed for a reason of ours changes nothing, but is no longer waited for.
 func (b *Board) Record(k Key, r Result, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -258,8 +257,8 @@ func (b *Board) page(i int) *page {
 	return &p
 }
 
-// Changed gets a signal when Latest would give another report than before. Signals that nobody took
-// are one.
+// Changed gets a signal when Latest would give another report than before. Signals that nobody has taken merge into
+// one.
 func (b *Board) Changed() <-chan struct{} { return b.changed }
 
 // Settled is closed once something is known of every target of the first Apply that is still on the

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Brake is whether verdicts are held. When endpoints of several failure domains begin to fail at once, and next
-// to none answers, the fault is likelier ours than theirs: our network, our name server, our machine. Then nobody
-// is withdrawn, until somebody answers again. It is a comparable value; the zero value is a brake that is off.
+// Brake is whether verdicts are held. When endpoints of several failure domains begin to fail at once and almost none
+// answers, the fault is more likely ours than theirs: our network, our name server, our machine. Then nobody is
+// withdrawn until somebody answers again. It is a comparable value; the zero value is a brake that is off.
 type Brake struct {
 	On      bool
 	Since   time.Time // when it came on; zero when it is off
@@ -30,7 +30,7 @@ type bearing struct {
 	reference bool
 }
 
-// Arm sets from which share of failing endpoints on, in percent, the brake holds. 0, as it is at first, is never.
+// Arm sets the share of failing endpoints, in percent, at which the brake begins to hold. 0, as at first, is never.
 func (b *Board) Arm(percent int, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -102,7 +102,7 @@ type Target struct {
 // Key is the identity of the target's probe.
 func (t Target) Key() Key { return Key{t.Address, unique.Make(t.Check)} }
 
-// Keys gives the keys of many targets, which is quicker than one after the other where neighbours have one check.
+// Keys gives the keys of many targets. That is quicker than one by one when neighbouring targets share a check.
 func Keys(targets []Target) []Key {
 	keys := make([]Key, len(targets))
 	for i := range targets {

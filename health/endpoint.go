@@ -24,8 +24,8 @@ type Endpoint struct {
 	Cause string
 }
 
-// Serving reports whether the endpoint deserves traffic. One that is unknown does: its absence from
-// answers would have to be earned first.
+// Serving reports whether the endpoint deserves traffic. One that is unknown does: only failures keep an endpoint out
+// of answers.
 func (e Endpoint) Serving() bool { return e.Verdict != Withdrawn }
 
 // after gives the endpoint with one more result of the check.

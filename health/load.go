@@ -16,7 +16,7 @@ type Load struct {
 	At    time.Time // when it was told
 }
 
-// Load gives what a target's check told last of the load of its endpoint; false when it told nothing yet.
+// Load gives the load that a target's check reported last for its endpoint; false when it has reported none yet.
 func (o *Outside) Load(t Target) (Load, bool) {
 	l, ok := o.loads.Load(errand{t.Check.Kind, t.Address})
 	if !ok {

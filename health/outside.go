@@ -12,8 +12,8 @@ import (
 // soon after ctx has ended; what it answers then is thrown away.
 type Prober func(ctx context.Context, address netip.Addr, c Check) Result
 
-// Outside is the world that probes ask, and what probes of all endpoints share of it. Its methods are
-// safe for concurrent use.
+// Outside is the world that probes ask, and what the probes of all endpoints share. Its methods are safe for concurrent
+// use.
 type Outside struct {
 	roots *x509.CertPool // that certificates are verified against; nil: the system's
 	trust trustFiles
@@ -35,8 +35,8 @@ func NewOutside() *Outside {
 	return &Outside{commands: make(chan struct{}, commandsMax), stuck: map[errand]bool{}, requests: map[inquiry][]byte{}, kept: newKept()}
 }
 
-// Retain forgets what is kept for others than the targets: connections, and what was reported. No connections are kept for
-// others from now on.
+// Retain forgets what is kept for anything but these targets: connections, and what was reported. From now on no
+// connections are kept for anything else.
 func (o *Outside) Retain(targets []Target) {
 	errands, boxes := map[errand]bool{}, map[box]bool{}
 	for _, t := range targets {

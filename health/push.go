@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Push takes what an application, or a balancer from its traffic, reports of an endpoint. Each probe takes
-// what was reported since the one before, of several reports a bad one, and else waits for the next:
-// a report that does not come until the timeout is a failure. So the window has the pace of the check,
-// however often is reported, and whoever stops reporting is withdrawn like whoever stops answering.
+// Push takes what an application, or a balancer that watches its traffic, reports of an endpoint. Each probe takes what
+// was reported since the probe before; of several reports a bad one counts. If there is none it waits for the next, and
+// a report that does not come before the timeout is a failure. So the window keeps the pace of the check, however often
+// somebody reports, and whoever stops reporting is withdrawn like whoever stops answering.
 type Push struct {
 	Name string // of the check: reports are addressed to it, and to the endpoint
 }
@@ -35,8 +35,8 @@ func (p Push) ask(v *visit) error {
 	return fault("reported: " + r.Cause)
 }
 
-// Report brings the result of a push check of this name for an endpoint. What is reported of an endpoint
-// that is not probed by such a check is never read: callers make sure that it is.
+// Report brings the result of a push check of this name for an endpoint. A report for an endpoint that is not probed by
+// such a check would never be read: callers make sure that there is one.
 func (o *Outside) Report(check string, at netip.Addr, r Result) {
 	if r.Loaded {
 		o.weigh(Push{check}, at, r.Load)

@@ -51,8 +51,8 @@ func (r *Report) Index(k Key) (int, bool) {
 // At is the endpoint with a number.
 func (r *Report) At(i int) Endpoint { return r.pages[i/pageSize][i%pageSize] }
 
-// Changed gives the numbers of the endpoints that are others than in an older report, in order. It costs
-// what changed. Without ok the two have different rosters, so that numbers do not mean the same.
+// Changed gives, in order, the numbers of the endpoints that differ from an older report. Its cost is that of what
+// changed. When ok is false the two reports have different rosters, so that their numbers do not mean the same.
 func (r *Report) Changed(old *Report) (numbers []int, ok bool) {
 	if r.roster != old.roster {
 		return nil, false

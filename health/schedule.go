@@ -61,8 +61,8 @@ func (s Schedule) Done(now time.Time) Schedule {
 	return s
 }
 
-// Missed tells whether the probe that is due should not be made any more: its time has passed so long ago that
-// those of all endpoints would leave in one burst. The first probe is never too late.
+// Missed tells whether the probe that is due should not be made any more, since its time passed so long ago that the
+// probes of all endpoints would leave in one burst. The first probe is never too late.
 func (s Schedule) Missed(now time.Time) bool {
 	return s.n > 0 && now.Sub(s.Due()) > max(s.interval/4, time.Second)
 }

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// TCP connects, and says and expects something where the check wants it.
+// TCP connects, and sends and expects something where the check wants it.
 type TCP struct {
 	Port   uint16
 	Send   string // what is said at once; empty: nothing

@@ -17,8 +17,8 @@ type Token struct {
 	File string // which is read each time
 }
 
-// Fits says with an error why a text is not the token, or could not be compared with it. The
-// comparison takes the same time whatever the text is, and the errors hold nothing of either.
+// Fits gives an error that says why a text is not the token, or why it could not be compared with it. The comparison
+// takes the same time whatever the text is, and the errors hold nothing of either.
 func (t Token) Fits(text string) error {
 	want, err := t.sum()
 	if err != nil {

@@ -23,7 +23,7 @@ type Event struct {
 	Fields map[string]string // the same for programs; may be nil
 }
 
-// Kinds are what an event of this program can have happened to.
+// Kinds are the kinds of things that an event of this program can happen to.
 func Kinds() []string {
 	return []string{"endpoint", "place", "service", "drain", "state", "brake", "config", "geo", "session", "server"}
 }
@@ -116,8 +116,8 @@ func (s *Store) Events(since time.Time, limit int) ([]Event, error) {
 	return events, nil
 }
 
-// After gives the events that come after one in the journal, oldest first and at most so many. The event itself
-// need not be there any more. What is no ID is an error.
+// After gives the events that come after one in the journal, oldest first and at most so many. The event itself need
+// not be there any more. A text that is not an ID is an error.
 func (s *Store) After(id string, limit int) ([]Event, error) {
 	key, err := hex.DecodeString(id)
 	if err != nil || len(key) != keySize {

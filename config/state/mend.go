@@ -43,10 +43,10 @@ func understood(err error) error {
 	return err
 }
 
-// Mend opens the file anew when that is of use: nothing could be written to it until now, it was found damaged while it was
-// open, or its name leads to another file or to none. Call it before writing. It tells whether it opened the file, whose
-// content then need not be what was written by this store, and gives a notice as [Open] does; the error is what stays
-// in the way.
+// Mend opens the file anew when that can help: when nothing could be written to it until now, when it was found damaged
+// while it was open, or when its name leads to another file or to none. Call it before writing. It tells whether it
+// opened the file; the content then need not be what this store wrote. It gives a notice as [Open] does. The error is
+// what still stands in the way.
 func (s *Store) Mend() (notice string, anew bool, err error) {
 	s.using.Lock()
 	defer s.using.Unlock()

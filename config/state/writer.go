@@ -63,7 +63,7 @@ func (w *Writer) PutAll(bucket string, all map[string][]byte) error {
 	})
 }
 
-// Change sets the values of some keys of a bucket and deletes others. A key that is to go and is not there is gone.
+// Change sets the values of some keys of a bucket and deletes others. Deleting a key that is not there is no error.
 func (w *Writer) Change(bucket string, set map[string][]byte, gone []string) error {
 	return w.in(bucket, func(b *bolt.Bucket) error {
 		w.changed = w.changed || len(set) > 0 || len(gone) > 0

@@ -109,7 +109,7 @@ type Drained struct {
 	Holding []string  `json:"holding"` // where other drains of the place stand that hold on, as file:line:column
 }
 
-// NotThere says that an order names something that there is not.
+// NotThere says that an order names something that does not exist.
 type NotThere struct{ Message string }
 
 func (e *NotThere) Error() string { return e.Message }

@@ -22,7 +22,7 @@ const (
 	RoleDrain Role = "drain"
 	// RoleOperate may also have the configuration read again and sessions begun anew.
 	RoleOperate Role = "operate"
-	// RoleNone is nobody's in particular: an operation that looks after itself.
+	// RoleNone is for operations that need no role: they are open to everybody, or check by themselves who asks.
 	RoleNone Role = "none"
 )
 

@@ -45,7 +45,7 @@ type Refusal struct {
 	Problems []string  `json:"problems"`
 }
 
-// TraceView is how somebody fares who gets copies of questions and answers: the query log, or a reader of dnstap.
+// TraceView is how the query log, or a reader of dnstap, fares with the copies of questions and answers that it gets.
 type TraceView struct {
 	Sink  string `json:"sink"`
 	Taken uint64 `json:"taken"` // since the configuration named it

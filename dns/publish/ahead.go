@@ -8,7 +8,7 @@ import (
 	"gslb/dns/steer"
 )
 
-// Ahead has signed what services can come to give, before they give it.
+// Ahead has the sets of records signed that services can come to give, before they give them.
 type Ahead struct{ publisher *Publisher }
 
 // NewAhead makes one for the snapshots of a publisher. A publisher has one.

@@ -83,7 +83,7 @@ type Publisher struct {
 	begun   map[steer.DrainKey]time.Time // since when the drains of the newest snapshot hold
 }
 
-// Built is what the making of snapshots took.
+// Built is how many snapshots were made, and how long that took.
 type Built struct {
 	Snapshots uint64
 	Last      time.Duration // of the newest
@@ -91,7 +91,7 @@ type Built struct {
 	At        time.Time // when the newest was made
 }
 
-// Built tells what the making of snapshots took since the start.
+// Built tells how many snapshots were made since the start, and how long that took.
 func (p *Publisher) Built() Built {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,8 +104,8 @@ func New(sources Sources, tell func([]steer.Event)) *Publisher {
 	return &Publisher{sources: sources, tell: tell, wake: make(chan struct{}, 1), stored: make(chan struct{}, 1)}
 }
 
-// Restore hands the publisher what an earlier process remembered: a place that it was giving does not
-// come back now, and one that was on its way goes on from there. It has no effect after the first Use.
+// Restore hands the publisher what an earlier process remembered: a place that was being given does not count as one
+// that comes back now, and one that was coming back goes on from where it was. It has no effect after the first Use.
 func (p *Publisher) Restore(t *steer.Tenures) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +130,7 @@ func (p *Publisher) RestoreBegun(since map[steer.DrainKey]time.Time) {
 	}
 }
 
-// Begun tells since when the drains that hold do so. The map is immutable, and the same while nothing changes.
+// Begun tells since when each drain has held. The map is immutable, and stays the same while nothing changes.
 func (p *Publisher) Begun() map[steer.DrainKey]time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

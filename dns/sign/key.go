@@ -26,8 +26,8 @@ type Key struct {
 	zone    zone.Name
 }
 
-// Times is when a key gets on with its life, as in BIND's key files. A zero time is one that never comes, but for those
-// of Publish and Activate in a key that has none of the two: it has been in use for ever.
+// Times is when each step in a key's life is due, as in BIND's key files. A zero time never comes, with one exception:
+// a key that has neither Publish nor Activate has always been in use.
 type Times struct {
 	Created     time.Time
 	Publish     time.Time // its DNSKEY record appears

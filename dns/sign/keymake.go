@@ -14,7 +14,7 @@ import (
 	"gslb/dns/zone"
 )
 
-// Make is what a new key is made by.
+// Make says how a new key is made.
 type Make struct {
 	Folder     string
 	Zone       zone.Name
@@ -23,8 +23,8 @@ type Make struct {
 	Times      Times
 }
 
-// Key makes a key and writes its two files, the private one for nobody else to read. Its tag is none of the given ones:
-// signatures name their key by it.
+// Key makes a key and writes its two files, of which nobody else may read the private one. Its tag is none of the given
+// ones, since signatures name their key by it.
 func (m Make) Key(taken ...*Key) (*Key, error) {
 	bits, ok := m.Algorithm.bits()
 	if !ok {

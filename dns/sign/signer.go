@@ -27,8 +27,8 @@ type Source struct {
 	ParentTTL   time.Duration // of the DS records in the parent zone
 }
 
-// Usable says why a zone cannot be signed by the keys that it has at a moment. That it has none is no fault: the one who
-// serves it makes one.
+// Usable says why a zone cannot be signed at a moment by the keys that it has. Having none is no fault: whoever serves
+// the zone makes one.
 func (s Source) Usable(now time.Time) error {
 	keys, err := ReadFolder(s.Folder, s.Zone.Origin())
 	if err != nil || len(keys) == 0 {
@@ -87,11 +87,11 @@ func NewSigner(log *slog.Logger) *Signer { return &Signer{Counts: new(Counts), l
 // Latest gives the zones that are in use.
 func (s *Signer) Latest() *Signed { return s.latest.Load() }
 
-// Use puts zones into use that were prepared.
+// Use puts the zones that were prepared into use.
 func (s *Signer) Use(signed *Signed) { s.latest.Store(signed) }
 
-// Prepare signs the zones of a configuration, which are not in use yet: as far as they differ from those that are.
-// Where a folder has no key, one is made, but not for a zone that is signed already: a parent may point to its keys.
+// Prepare signs the zones of a configuration that is not in use yet, as far as they differ from those in use. Where a
+// folder has no key, one is made, but not for a zone that is signed already: a parent may point to its keys.
 func (s *Signer) Prepare(sources []Source, now time.Time) (*Signed, error) {
 	before := s.latest.Load().byOrigin()
 	next := &Signed{zones: make(map[*zone.Zone]*watched, len(sources))}

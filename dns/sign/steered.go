@@ -69,8 +69,8 @@ type Set struct {
 	Records []byte
 }
 
-// Ahead signs sets of records that the service can come to give, as far as that is not done. It gives the number
-// that it signed.
+// Ahead signs those sets of records that the service can come to give and that are not signed yet. It gives how many it
+// signed.
 func (t *Steered) Ahead(sets []Set, now uint32) (made int) {
 	var fresh []*Record
 	for _, s := range sets {

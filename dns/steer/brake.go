@@ -7,7 +7,7 @@ import (
 	"gslb/health"
 )
 
-// BrakeView is whether verdicts are held, and by whose word they would not be.
+// BrakeView is whether verdicts are held, and which references would release them.
 type BrakeView struct {
 	Percent   int            `json:"percent"` // of failing endpoints from which on the brake holds; 0: it is off
 	On        bool           `json:"on"`

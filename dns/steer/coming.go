@@ -16,9 +16,10 @@ const maxComing = 256
 // MaxChanges is how many changes ahead sets are signed: of an endpoint's verdict, or of a place's drain.
 const MaxChanges = 2
 
-// Coming gives the sets of records that a service gives now, or comes to give when so many endpoints change their
-// verdicts, or places are drained or not any more, as there may be changes: the likeliest first, and no more than are
-// worth to be signed ahead. It need not be all: what is missing is signed when somebody asks for it.
+// Coming gives the sets of records that a service gives now, or may give after up to so many changes, each of which is
+// an endpoint that changes its verdict or a place that is drained or no longer drained. The likeliest come first, and
+// no more than are worth signing ahead. The list may lack some: a set that is missing is signed when somebody asks for
+// it.
 func (s *Snapshot) Coming(service, changes int) []sign.Set {
 	c := coming{svc: &s.in.Policy.services[service], known: map[string]bool{}}
 	standings := s.standings.of(service)

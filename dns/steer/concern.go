@@ -3,8 +3,9 @@ package steer
 // Scene is what an event happened to: a place, or with Endpoint one of its endpoints, or with Check one check of that.
 type Scene struct{ Place, Endpoint, Check string }
 
-// Concerns tells whether what happened there is of a service: it has the place, and where an endpoint is named that
-// endpoint, by the address that clients get, or the address of a check of the place as a whole; and the check.
+// Concerns tells whether what happened there concerns a service. The service must have the place. Where the scene names
+// an endpoint, it must be one of the service's there, by the address that clients get, or the address of a check of the
+// place as a whole; and where it names a check, the check must be theirs.
 func (s *Snapshot) Concerns(service string, at Scene) bool {
 	for _, svc := range s.in.Policy.services {
 		if svc.name != service {

@@ -6,8 +6,8 @@ import (
 	"gslb/config"
 )
 
-// WithDrain gives the snapshot as it would be if this drain held too, by the same inputs else. It shares what
-// the drain does not touch with the snapshot that there is.
+// WithDrain gives the snapshot as it would be if this drain held too, with all other inputs the same. It shares with
+// the present snapshot what the drain does not touch.
 func (s *Snapshot) WithDrain(d config.Drain) *Snapshot {
 	p := s.in.Policy
 	place := placeID(slices.IndexFunc(p.places, func(at place) bool { return at.name == d.Target }))

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Outlook tells what the clients of a service can expect, over many draws, of one snapshot. Where the places of an
-// answer are drawn it gives the chances of the draw, and not the places that luck chose this time. It
-// remembers what is laborious to work out, so it is for one goroutine.
+// Outlook tells what the clients of a service can expect of one snapshot over many draws. Where the places of an answer
+// are drawn, it gives the chances of the draw, not the places that luck chose this time. It remembers what is laborious
+// to work out, so it is for one goroutine.
 type Outlook struct {
 	s       *Snapshot
 	service int

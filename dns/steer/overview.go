@@ -66,7 +66,7 @@ type EndpointView struct {
 	Checks []CheckView `json:"checks,omitempty"` // where there are several: the fields above are of the worst
 }
 
-// Words are what holds of the endpoint beside the verdict of its checks.
+// Words say what holds for the endpoint beside the verdict of its checks.
 func (e EndpointView) Words() []string {
 	var words []string
 	if e.Degraded {

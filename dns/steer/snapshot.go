@@ -77,9 +77,10 @@ func Build(in Inputs, prev *Snapshot) *Snapshot {
 	return s
 }
 
-// Follow makes the snapshot of the inputs that comes after prev, or with nil is the first of a process: what leaves the
-// answers in it, or comes back, is in its tenures, of which those of the inputs are the earlier ones. That shows only when
-// it is made, so it is made once more with that. It is built on another snapshot, as a cache.
+// Follow makes the snapshot of the inputs that comes after prev, or, when prev is nil, the first one of a process. Its
+// tenures say what leaves the answers in it and what comes back; those of the inputs are the earlier ones. Which
+// members these are shows only once a snapshot is made, so it is then made once more with the new tenures. The snapshot
+// on is used as a cache.
 func Follow(in Inputs, prev, on *Snapshot) *Snapshot {
 	s := Build(in, on)
 	tenures := in.Tenures.follow(prev, s)
@@ -110,8 +111,8 @@ func (s *Snapshot) Version() Version {
 // Expiry is when the next drain runs out or the next ramp ends, and a new snapshot is due; zero when none does.
 func (s *Snapshot) Expiry() time.Time { return s.expiry }
 
-// Outdated tells whether the time alone makes another snapshot due: one that expires has done so, or the clock was set
-// back to before it was made, so that its ramps would wait for a moment that has been.
+// Outdated tells whether time alone makes another snapshot due: the snapshot has expired, or the clock was set back to
+// before it was made, so that its ramps would wait for a moment that has already been.
 func (s *Snapshot) Outdated(now time.Time) bool {
 	if s.expiry.IsZero() {
 		return false
@@ -126,7 +127,7 @@ func (s *Snapshot) Zone(name zone.Name) (*zone.Zone, bool) { return s.in.Policy.
 // Signed gives the signatures of a zone; nil: it is not signed.
 func (s *Snapshot) Signed(z *zone.Zone) *sign.Zone { return s.in.Signed.Zone(z) }
 
-// Follows tells whether an alias of a zone is followed to a name: while it is this zone's to answer
+// Follows tells whether an answer follows an alias of a zone to a name: it does when the name is this zone's to answer
 // for or to refer on, and no other zone of ours has it.
 func (s *Snapshot) Follows(z *zone.Zone, name zone.Name) bool {
 	closest, _ := s.Zone(name)

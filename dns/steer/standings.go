@@ -68,7 +68,8 @@ func (ss standings) after(services []int32, judge func(service int) row) standin
 	return ss
 }
 
-// Changed gives the services that stand otherwise than in an older snapshot of the same policy, or may do so.
+// Changed gives the services that stand differently from how they stood in an older snapshot of the same policy, or may
+// do so.
 func (s *Snapshot) Changed(old *Snapshot) []int {
 	var services []int
 	for at, page := range s.standings {
