@@ -88,5 +88,5 @@ func readCrowd(words []string) (traffic.Crowd, error) {
 		}
 		return traffic.Crowd{Address: a, Weight: float64(n)}, nil
 	}
-	return traffic.Crowd{}, errors.New("a line is said as: ADDRESS, or ADDRESS COUNT")
+	return traffic.Crowd{}, errors.New("a line must be ADDRESS or ADDRESS COUNT")
 }

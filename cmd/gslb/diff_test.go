@@ -32,7 +32,7 @@ func TestRefusesClients(t *testing.T) {
 		{"less than nobody", "203.0.113.7 -1\n", `c:1: "-1" is not a number of clients`},
 		{"more than there can be", "203.0.113.7 9007199254740993\n", `c:1: "9007199254740993" is not a number of clients`},
 		{"a zone", "fe80::1%eth0 2\n", `c:1: "fe80::1%eth0" has a zone, which means nothing to others`},
-		{"a word too many", "203.0.113.7 1 2\n", "c:1: a line is said as: ADDRESS, or ADDRESS COUNT"},
+		{"a word too many", "203.0.113.7 1 2\n", "c:1: a line must be ADDRESS or ADDRESS COUNT"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if _, err := readCrowds("c", strings.NewReader(tc.text)); err == nil || err.Error() != tc.want {
