@@ -29,7 +29,7 @@ func freePorts(t testing.TB, n int) []uint16 {
 	return ports
 }
 
-// installed finds a program, or skips the test.
+// installed finds a program; see [rig.Missing].
 func installed(t testing.TB, name string) string {
 	t.Helper()
 	for _, name := range []string{name, "/usr/sbin/" + name} {
@@ -37,7 +37,7 @@ func installed(t testing.TB, name string) string {
 			return path
 		}
 	}
-	t.Skipf("%s is not installed", name)
+	rig.Missing(t, "%s is not installed", name)
 	return ""
 }
 

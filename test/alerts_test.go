@@ -5,11 +5,11 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"gslb/dns/admin"
+	"gslb/test/rig"
 )
 
 // Rules that name what there is not would be silent for good.
@@ -43,13 +43,7 @@ func TestAlertsNameOnlyWhatThereIs(t *testing.T) {
 }
 
 func TestAlertsComeAndGo(t *testing.T) {
-	if _, err := exec.LookPath("promtool"); err != nil {
-		if ci, _ := strconv.ParseBool(os.Getenv("CI")); ci {
-			t.Fatal("promtool is not installed (prometheus)")
-		}
-		t.Skip("promtool is not installed (prometheus)")
-	}
-	c := exec.CommandContext(t.Context(), "promtool", "test", "rules", "alerts.test.yaml")
+	c := exec.CommandContext(t.Context(), rig.Installed(t, "promtool", "prometheus"), "test", "rules", "alerts.test.yaml")
 	c.Dir = "../deploy"
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

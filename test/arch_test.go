@@ -48,7 +48,6 @@ var house = []floor{
 		{"config", "the operator's words"},
 		{"config/state", "what survives a restart, with the journal"},
 		{"dns/zone", "names to RRsets"},
-		{"test/rig", "how does a test run programs as their users would?"},
 		{"dns/proxy", "who stands behind a proxy?"},
 		{"dns/doh", "which DNS message does an HTTP request carry?"},
 		{"dns/dnstap", "how is DNS traffic told to a reader of dnstap?"},
@@ -57,6 +56,7 @@ var house = []floor{
 	{"-1", []room{
 		{"config/regular", "what does a file that the operator has named hold?"},
 		{"test/golden", "is a text still what a file beside the tests says?"},
+		{"test/rig", "how does a test run programs as their users would?"},
 	}},
 }
 

@@ -14,6 +14,7 @@ import (
 	"gslb/bgp/kit"
 	"gslb/config"
 	"gslb/test/golden"
+	"gslb/test/rig"
 )
 
 // ours is our side of a session, which most cases have.
@@ -72,26 +73,17 @@ func TestKitsAreAsExpected(t *testing.T) {
 
 // checks ask a real router what it thinks of a configuration.
 var checks = map[kit.Router]struct {
-	program, folder, debian string
-	arguments               []string // before the file
+	program, debian string
+	arguments       []string // before the file
 }{
-	kit.BIRD: {"bird", "/usr/sbin", "bird2", []string{"-p", "-c"}},
-	kit.FRR:  {"bgpd", "/usr/lib/frr", "frr", []string{"--skip_runas", "-C", "-f"}},
+	kit.BIRD: {"bird", "bird2", []string{"-p", "-c"}},
+	kit.FRR:  {"bgpd", "frr", []string{"--skip_runas", "-C", "-f"}},
 }
 
 func TestRealRoutersTakeTheirKits(t *testing.T) {
 	for r, check := range checks {
 		t.Run(string(r), func(t *testing.T) {
-			program, err := exec.LookPath(check.program)
-			if err != nil {
-				program, err = exec.LookPath(filepath.Join(check.folder, check.program))
-			}
-			switch {
-			case err != nil && os.Getenv("CI") == "true":
-				t.Fatalf("%s is not installed (package %s)", check.program, check.debian)
-			case err != nil:
-				t.Skipf("%s is not installed (package %s)", check.program, check.debian)
-			}
+			program := rig.Installed(t, check.program, check.debian)
 			for name, c := range cases {
 				bgp, partner := parsed(t, c.bgp, c.partner)
 				for _, peer := range partner.Peers {

@@ -45,12 +45,7 @@ func TestMain(m *testing.M) {
 // $GLOBE is a geo database of the networks for documentation: 203.0.113.0/24 and 2001:db8:a::/48 are in
 // Moscow, 198.51.100.0/24 is in Novosibirsk. $GEO is a folder of others; see [writeDatabases].
 func TestScripts(t *testing.T) {
-	if _, err := exec.LookPath("dig"); err != nil {
-		if inCI() {
-			t.Fatal("dig is not installed (bind9-dnsutils)")
-		}
-		t.Skip("dig is not installed (bind9-dnsutils)")
-	}
+	rig.Installed(t, "dig", "bind9-dnsutils")
 	globe, err := filepath.Abs("testdata/globe.mmdb")
 	if err != nil {
 		t.Fatal(err)
@@ -192,11 +187,6 @@ func cmdExitCode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func inCI() bool {
-	ci, _ := strconv.ParseBool(os.Getenv("CI"))
-	return ci
-}
-
 // installed is the condition [installed:PROGRAM]. Where $CI is true, a program that is missing is an error.
 func installed(condition string) (bool, error) {
 	program, ok := strings.CutPrefix(condition, "installed:")
@@ -207,7 +197,7 @@ func installed(condition string) (bool, error) {
 	if err != nil {
 		_, err = exec.LookPath(filepath.Join(sbin, program))
 	}
-	if err != nil && inCI() {
+	if err != nil && rig.InCI() {
 		return false, fmt.Errorf("%s is not installed", program)
 	}
 	return err == nil, nil

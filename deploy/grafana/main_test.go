@@ -6,11 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"gslb/test/golden"
+	"gslb/test/rig"
 )
 
 func TestDashboardIsFresh(t *testing.T) {
@@ -37,12 +37,7 @@ func TestPanelsShowOnlyWhatThereIs(t *testing.T) {
 
 // Prometheus itself reads every question of the dashboard.
 func TestQuestionsAreUnderstood(t *testing.T) {
-	if _, err := exec.LookPath("promtool"); err != nil {
-		if ci, _ := strconv.ParseBool(os.Getenv("CI")); ci {
-			t.Fatal("promtool is not installed (prometheus)")
-		}
-		t.Skip("promtool is not installed (prometheus)")
-	}
+	promtool := rig.Installed(t, "promtool", "prometheus")
 	text, err := text(rows())
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +57,7 @@ func TestQuestionsAreUnderstood(t *testing.T) {
 	if err := os.WriteFile(file, []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "promtool", "check", "rules", file).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), promtool, "check", "rules", file).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), fmt.Sprintf("%d rules found", n)) {
 		t.Errorf("%v\n%s", err, out)
 	}

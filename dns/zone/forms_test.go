@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb/test/golden"
+	"gslb/test/rig"
 )
 
 // formsZone is the zone of the types that are read here.
@@ -54,13 +55,7 @@ func TestReadsTheFormsOfRareTypes(t *testing.T) {
 
 // TestReadsTheFormsOfRareTypesAsBINDDoes has BIND compile the zone, into its raw format: a header of 24 octets, and RRsets.
 func TestReadsTheFormsOfRareTypesAsBINDDoes(t *testing.T) {
-	program, err := exec.LookPath("named-compilezone")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("named-compilezone is not installed (bind9-utils)")
-		}
-		t.Skip("named-compilezone is not installed (bind9-utils)")
-	}
+	program := rig.Installed(t, "named-compilezone", "bind9-utils")
 	raw := filepath.Join(t.TempDir(), "raw")
 	args := []string{"-i", "none", "-k", "ignore", "-F", "raw", "-o", raw, "ok.test", "testdata/good/forms.zone"}
 	if said, err := exec.Command(program, args...).CombinedOutput(); err != nil {

@@ -10,16 +10,13 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb/test/rig"
 )
 
 // TestRunsAtAll runs the command as it is told in the documentation. It says nothing of the figures.
 func TestRunsAtAll(t *testing.T) {
-	if _, err := exec.LookPath("gdnsd"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("gdnsd is needed:", err)
-		}
-		t.Skip("gdnsd is not installed (package gdnsd)")
-	}
+	rig.Installed(t, "gdnsd", "gdnsd")
 	port := fmt.Sprint(20000 + os.Getpid()%500*20) // another run may have the usual ones
 	words := []string{"--short", "--port", port, "--servers", "gdnsd", "--mixes", "static,geo", "--parts", "peers,tcp"}
 	if os.Getenv("GSLB_LONG") != "" {

@@ -228,10 +228,7 @@ func TestWorksUnderTheUnitsLimits(t *testing.T) {
 		rig.Installed(t, program, debian)
 	}
 	if os.Getuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("only root may make namespaces, and CI skips nothing")
-		}
-		t.Skip("only root may make namespaces")
+		rig.Missing(t, "only root may make namespaces")
 	}
 	unit, err := os.ReadFile("../../deploy/gslb.service")
 	if err != nil {

@@ -187,9 +187,9 @@ func (s *server) origin() string { return "http://" + s.door.String() }
 func (s *server) dig(arguments ...string) []string {
 	s.t.Helper()
 	all := append([]string{"@" + s.dns.Addr().String(), "-p", fmt.Sprint(s.dns.Port()), "+short"}, arguments...)
-	out, err := exec.Command("dig", all...).Output()
+	out, err := exec.Command(rig.Installed(s.t, "dig", "bind9-dnsutils"), all...).Output()
 	if err != nil {
-		s.t.Skipf("dig: %v (apt-get install bind9-dnsutils)", err)
+		s.t.Fatalf("dig: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for i, line := range lines {

@@ -4,7 +4,7 @@
 // process prints, and waits until something is so:
 //
 //	binary, err := rig.Program()                       // gslb, built once for all tests of a package
-//	bird := rig.Installed(t, "bird", "bird2")          // skips the test without it, or fails it in CI
+//	bird := rig.Installed(t, "bird", "bird2")          // skips the test without it, or fails it in CI; see rig.Missing
 //	port := rig.Vacant(t, address)
 //	rig.Until(t, rig.Soon, "NOERROR", func() string { … })
 //

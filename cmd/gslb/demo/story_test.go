@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gslb/test/rig"
 )
 
 // interval is that of the demos under test: quick, and slow enough for a busy machine.
@@ -50,7 +52,7 @@ func TestDemo(t *testing.T) {
 }
 
 func screenStory(t *testing.T, r *run) {
-	needDig(t)
+	rig.Installed(t, "dig", "bind9-dnsutils")
 	digs := r.commands("dig ")
 	if len(digs) != 4 {
 		t.Fatalf("%d dig lines on the screen, want 4:\n%s", len(digs), r.text())
@@ -214,16 +216,6 @@ func interruptStory(t *testing.T, r *run) {
 	r.want("fra/web withdrawn: 10 of 20 failed")
 	r.signal(syscall.SIGINT)
 	r.wantEnd(0)
-}
-
-func needDig(t *testing.T) {
-	if _, err := exec.LookPath("dig"); err == nil {
-		return
-	}
-	if ci := os.Getenv("CI"); ci == "true" || ci == "1" {
-		t.Fatal("there is no dig, and CI skips nothing")
-	}
-	t.Skip("there is no dig in PATH (Debian package bind9-dnsutils)")
 }
 
 // run is one demo that runs.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gslb/test/rig"
 )
 
 // sums gives what sha256sum prints of the files of source/, in the order of their names.
@@ -37,7 +39,7 @@ func missingTools() string {
 			return program + " is not installed (apt-get install nodejs npm)"
 		}
 	}
-	if ci := os.Getenv("CI"); ci == "1" || ci == "true" {
+	if rig.InCI() {
 		return ""
 	}
 	lock, err := os.ReadFile("source/package-lock.json")
