@@ -137,6 +137,9 @@ log:
     any: info
 database:
   storage: "%[3]s"
+template:
+  - id: default
+    storage: "%[3]s"
 `, at.Addr(), at.Port(), p.folder)
 	p.write("knot.conf", config+more)
 	p.begin(path, "-c", filepath.Join(p.folder, "knot.conf"))
