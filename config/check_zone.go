@@ -32,10 +32,21 @@ func (k *checker) transfer(z Zone) {
 		k.error(path, "names nobody: give allow, keys or both")
 	}
 	for i := range z.Transfer.Keys {
-		name := &z.Transfer.Keys[i]
-		*name = strings.ToLower(strings.TrimSuffix(*name, ".")) + "."
+		z.Transfer.Keys[i] = keyName(z.Transfer.Keys[i])
+	}
+	for i := range z.Transfer.Notify {
+		s := &z.Transfer.Notify[i]
+		if s.Key != "" {
+			s.Key = keyName(s.Key)
+		}
+		if s.Source.IsValid() && s.Source.Is4() != s.Address.Addr().Is4() {
+			k.error(fmt.Sprintf("%s.notify[%d].source", path, i), "is of another family than the secondary %s", s.Address.Addr())
+		}
 	}
 }
+
+// keyName is the name of a key in the spelling of its file.
+func keyName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) + "." }
 
 // transferKeys judges the keys of transfers, once those of the file are known.
 func (c *Config) transferKeys() Problems {
@@ -44,13 +55,21 @@ func (c *Config) transferKeys() Problems {
 		known[key.Name] = true
 	}
 	var problems Problems
+	judge := func(name, path string) {
+		if !known[name] {
+			problems = append(problems, Problem{Pos: c.At(path), Path: path, Message: fmt.Sprintf("%s is no key of server.tsig_keys", name)})
+		}
+	}
 	for _, z := range c.Zones {
 		if z.Transfer == nil {
 			continue
 		}
 		for i, name := range z.Transfer.Keys {
-			if path := fmt.Sprintf("%s.transfer.keys[%d]", z.Path, i); !known[name] {
-				problems = append(problems, Problem{Pos: c.At(path), Path: path, Message: fmt.Sprintf("%s is no key of server.tsig_keys", name)})
+			judge(name, fmt.Sprintf("%s.transfer.keys[%d]", z.Path, i))
+		}
+		for i, s := range z.Transfer.Notify {
+			if s.Key != "" {
+				judge(s.Key, fmt.Sprintf("%s.transfer.notify[%d].key", z.Path, i))
 			}
 		}
 	}

@@ -23,6 +23,15 @@ type Zone struct {
 type Transfer struct {
 	Allow []netip.Prefix // none: from anywhere
 	Keys  []string       // names in [Server.TSIGKeys], in lower case and with a final dot; none: unsigned
+
+	Notify []Secondary // who is told when the zone changes; none: nobody
+}
+
+// Secondary is a server that is told when a zone has changed.
+type Secondary struct {
+	Address netip.AddrPort
+	Key     string     // by which the message is signed: as one of [Transfer]; empty: it is not signed
+	Source  netip.Addr // from which it is told; zero: from one of [Server.Listen]
 }
 
 // SOA is the start of authority as the config gives it.

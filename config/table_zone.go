@@ -26,15 +26,47 @@ func zonesForm() form[[]Zone] {
 
 // transferForm keeps nil where the key is not given.
 func transferForm() form[*Transfer] {
-	transfer := object("allow, keys",
+	transfer := object("allow, keys, notify",
 		key("allow", "Networks that may transfer the zone. Default: any, with a key.", setOf("networks", 1, prefix()), func(t *Transfer) *[]netip.Prefix { return &t.Allow }),
 		key("keys", "Names of keys in server.tsig_keys; a transfer must be signed with one. Default: by address alone.", setOf("names of keys", 1, domain("the name of a key")),
 			func(t *Transfer) *[]string { return &t.Keys }),
+		key("notify", "Secondaries that are told when the zone has another serial (RFC 1996). Default: none.", secondaries(), func(t *Transfer) *[]Secondary { return &t.Notify }),
 	)
 	transfer.takes = isMapping
 	transfer.schema.Type = jsonTypes(isMapping)
 	transfer.schema.MinProperties = 1
 	return optional(transfer)
+}
+
+// secondaries is a list of secondaries, each an address, or a mapping with the key as well.
+func secondaries() form[[]Secondary] {
+	short := of(hostPort(), func(a netip.AddrPort, to *Secondary) { *to = Secondary{Address: a} })
+	full := object("address, key, source",
+		key("address", "Address of the secondary, and its port unless that is 53.", hostPort(), func(s *Secondary) *netip.AddrPort { return &s.Address }).required(),
+		key("key", "Name of a key in server.tsig_keys by which the message is signed. Default: it is not signed.", domain("the name of a key"), func(s *Secondary) *string { return &s.Key }),
+		key("source", "Address from which it is told. Default: one of server.listen.", address(), func(s *Secondary) *netip.Addr { return &s.Source }),
+	)
+	return setBy("secondaries", 1, either(short, full), func(s Secondary) netip.AddrPort { return s.Address })
+}
+
+// hostPort is where a name server answers: an address, and a port if it is not 53.
+func hostPort() form[netip.AddrPort] {
+	const noun = "the address of a name server such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353"
+	f := parsed(noun, schema{}, func(s string) (netip.AddrPort, error) {
+		ap, err := netip.ParseAddrPort(s)
+		if a, bare := netip.ParseAddr(s); bare == nil {
+			ap, err = netip.AddrPortFrom(a, 53), nil
+		}
+		switch {
+		case err != nil || ap.Port() == 0 || ap.Addr().Zone() != "":
+			return ap, fmt.Errorf("must be %s, not the text %q", noun, cut(s))
+		case ap.Addr().IsUnspecified() || ap.Addr().IsMulticast():
+			return ap, fmt.Errorf("%s is not the address of one machine", s)
+		}
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port()), nil
+	})
+	f.schema = schema{Type: f.schema.Type, AnyOf: []schema{{Format: "ipv4"}, {Format: "ipv6"}, {Pattern: addrPortPattern}}}
+	return f
 }
 
 // optional keeps nil where the key is not given.

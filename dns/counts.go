@@ -23,6 +23,7 @@ type Counts struct {
 	registers []*register // of the newest configurations, the newest last
 	over      []*given    // of policies that are gone, and not in past yet
 	transfers map[TransferOf]uint64
+	notices   map[NoticeOf]uint64
 
 	sums    sync.Mutex           // held while sums are made; never wanted by who has mu
 	past    ledger               // of policies that are gone
@@ -30,7 +31,7 @@ type Counts struct {
 }
 
 func newCounts() *Counts {
-	return &Counts{past: newLedger(), settled: map[ledgerKey]uint64{}, transfers: map[TransferOf]uint64{}}
+	return &Counts{past: newLedger(), settled: map[ledgerKey]uint64{}, transfers: map[TransferOf]uint64{}, notices: map[NoticeOf]uint64{}}
 }
 
 // tally makes the counters of one worker.
@@ -211,6 +212,36 @@ func (c *Counts) Transfers() iter.Seq2[TransferOf, uint64] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.All(maps.Clone(c.transfers))
+}
+
+// Notified is what became of telling a secondary of a change.
+type Notified string
+
+// What can become of it. One that gives way to a newer change counts as none.
+const (
+	NotifyAnswered Notified = "answered"
+	NotifyRefused  Notified = "refused" // it answered with an error
+	NotifyLost     Notified = "lost"    // it did not answer any of the tries
+)
+
+// NoticeOf is a zone, and what became of telling a secondary that it changed.
+type NoticeOf struct {
+	Zone    string
+	Outcome Notified
+}
+
+// notified counts that a secondary was told, or could not be.
+func (c *Counts) notified(zone string, outcome Notified) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notices[NoticeOf{zone, outcome}]++
+}
+
+// Notices gives how often secondaries were told of a change, by zone and by what became of it, those that occurred.
+func (c *Counts) Notices() iter.Seq2[NoticeOf, uint64] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.All(maps.Clone(c.notices))
 }
 
 // Given is how often a place was given to clients of a service, by what placed them.

@@ -49,6 +49,7 @@ type daemon struct {
 	responder *dns.Responder
 	tracing   *tracing
 	server    *dns.Server
+	notifier  *dns.Notifier
 	watcher   *watcher
 	door      net.Listener // of the admin handler; nil: off
 
@@ -180,6 +181,7 @@ func (d *daemon) assemble() {
 	d.responder = dns.NewResponder(host, version)
 	d.tracing = newTracing(d.responder, d.log)
 	d.server = dns.NewServer(d.responder, d.publisher.Latest, d.log)
+	d.notifier = dns.NewNotifier(d.responder, d.publisher.Latest, d.server.Addresses, d.log)
 }
 
 // begin puts the first configuration in force.
@@ -208,6 +210,9 @@ func (d *daemon) use(cfg *config.Config, policy *steer.Policy, signed *sign.Sign
 		d.peering.use(policy, time.Now())
 		d.signer.Use(signed)
 	})
+	if now := d.latest.Load(); now != nil && now.open { // else nobody could fetch anything
+		d.notifier.Changed()
+	}
 }
 
 // Run serves until ctx ends, or something that it cannot do without fails.
@@ -245,7 +250,7 @@ func (d *daemon) Run(ctx context.Context) error {
 func (d *daemon) parts() []func(context.Context) error {
 	return []func(context.Context) error{
 		d.runner.Run, d.peering.age, d.peering.sessions.Run, d.peering.vrps.Run, d.peering.validate, d.peering.tidy,
-		d.publisher.Run, d.signer.Run, publish.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run,
+		d.publisher.Run, d.signer.Run, publish.NewAhead(d.publisher).Run, hushed(d.world.Run), d.watcher.Run, d.keeper.Run, d.attend, d.attest, d.tracing.Run, d.notifier.Run,
 	}
 }
 
@@ -343,6 +348,7 @@ func (d *daemon) listen() error {
 	}
 	now.open = true
 	d.latest.Store(&now)
+	d.notifier.Changed()
 	d.herald.ready(len(now.config.Zones))
 	d.log.Info("serving", "addresses", d.server.Addresses(), "zones", len(now.config.Zones), "after", time.Since(d.started).Round(time.Millisecond))
 	debug.FreeOSMemory() // the first probes left all within a second, and need much at once

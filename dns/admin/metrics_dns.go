@@ -7,7 +7,7 @@ type dnsFamilies struct {
 	queries, silent, answers, zones, limited Metric
 	steered, given, subnets, latency, buffer Metric
 	signed, traced, lost, transfers          Metric
-	expiry, validity, followed               Metric
+	expiry, validity, followed, notices      Metric
 }
 
 func (d definer) dns() dnsFamilies {
@@ -22,6 +22,8 @@ func (d definer) dns() dnsFamilies {
 			"Without a place: answers that gave none.", "service", "place", "placed"),
 		transfers: d.counter("dns_transfers_total", "Zone transfers to those who may have them, once they are over: sent, current (the asker had this version, and got the "+
 			"SOA record alone) or failed.", "zone", "transport", "outcome"),
+		notices: d.counter("dns_notifies_total", "Secondaries that were told of a change of a zone: answered, refused (by an error) or lost (no answer to any of the tries).",
+			"zone", "outcome"),
 		subnets: d.counter("dns_subnet_answers_total", "Answers to questions with a client subnet, by its family and by the scope that was given.", "family", "scope"),
 		latency: d.histogram("dns_reply_seconds", "Time to make a reply, from the packet to the bytes that are sent, of one request in 64."),
 		traced:  d.counter("traces_total", "Copies of questions that were taken for the query log or for dnstap.", "sink"),
@@ -48,6 +50,9 @@ func (c *collector) dns(s scrape, f dnsFamilies) {
 	}
 	for of, n := range c.Counts.Transfers() {
 		s.tell(f.transfers, float64(n), of.Zone, of.Over.String(), string(of.Outcome))
+	}
+	for of, n := range c.Counts.Notices() {
+		s.tell(f.notices, float64(n), of.Zone, string(of.Outcome))
 	}
 	for action, n := range c.Counts.Limited() {
 		s.tell(f.limited, float64(n), action)

@@ -1,10 +1,15 @@
 package admin_test
 
 import (
+	"context"
+	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	miekg "github.com/miekg/dns"
@@ -15,6 +20,7 @@ import (
 	"gslb/dns/admin"
 	"gslb/dns/steer"
 	"gslb/health"
+	"gslb/test/rig"
 )
 
 func TestMetricsTellWhatStandsAndWhatWasDone(t *testing.T) {
@@ -106,6 +112,42 @@ func transfer(t *testing.T, r *dns.Responder, s *steer.Snapshot) {
 	}
 }
 
+// secondary is a server that answers every notice, in a word.
+func secondary(t *testing.T) netip.AddrPort {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		var b [512]byte
+		for {
+			n, from, err := conn.ReadFrom(b[:])
+			if err != nil {
+				return
+			}
+			const response = 0x80
+			b[2] |= response
+			_, _ = conn.WriteTo(b[:n], from)
+		}
+	}()
+	return netip.MustParseAddrPort(conn.LocalAddr().String())
+}
+
+// notify tells the secondaries of a snapshot's zones of them.
+func notify(t *testing.T, r *dns.Responder, s *steer.Snapshot) {
+	t.Helper()
+	n := dns.NewNotifier(r, func() *steer.Snapshot { return s }, func() []netip.AddrPort { return nil }, slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { _ = n.Run(ctx) })
+	n.Changed()
+	rig.Until(t, rig.Soon, "1", func() string { return strconv.Itoa(len(maps.Collect(r.Counts.Notices()))) })
+}
+
 // full is a server of which every metric has something to tell.
 func full(t *testing.T) *world {
 	t.Helper()
@@ -113,7 +155,7 @@ func full(t *testing.T) *world {
 	p.announce(0, now, "203.0.113.0/24", "length=2")
 	p.announce(0, now, "192.0.2.0/24")
 	p.views[0].Refused = map[string]uint64{"attribute list": 1}
-	checked := strings.NewReplacer("{www: {at:", "{www: {check: web, at:", "{ns: [", "{soa: {serial: 1}, transfer: {allow: [203.0.113.7/32]}, ns: [").Replace(partnersText)
+	checked := strings.NewReplacer("{www: {at:", "{www: {check: web, at:", "{ns: [", "{soa: {serial: 1}, transfer: {allow: [203.0.113.7/32], notify: ["+secondary(t).String()+"]}, ns: [").Replace(partnersText)
 	cfg, problems := config.Parse(config.Source{File: "gslb.yaml", Text: []byte(checked + `
 checks: {web: {tcp: {port: 80}}}
 drains: [{target: ekb, until: 2026-11-30T00:00:00Z}]
@@ -143,6 +185,7 @@ drains: [{target: ekb, until: 2026-11-30T00:00:00Z}]
 		r.Respond(snapshot, dns.Request{Packet: packet, Source: netip.MustParseAddr("192.0.2.7"), Now: now}, nil)
 	}
 	transfer(t, r, snapshot)
+	notify(t, r, snapshot)
 	return p.world
 }
 

@@ -2,6 +2,7 @@ package zone
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"iter"
 	"slices"
 
@@ -132,6 +133,12 @@ func (z *Zone) Origin() Name { return z.origin }
 func (z *Zone) SOA() RRset {
 	set, _ := z.nodes[0].Set(dns.TypeSOA)
 	return set
+}
+
+// Serial is the number of the zone's version (RFC 1982), as the SOA record has it.
+func (z *Zone) Serial() uint32 {
+	wire := z.SOA().wire
+	return binary.BigEndian.Uint32([]byte(wire[len(wire)-soaNumbers:]))
 }
 
 // Expire is the field of the SOA record that says for how many seconds a secondary that cannot reach anybody goes on to

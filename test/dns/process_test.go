@@ -60,6 +60,16 @@ func (p *process) add(name, text string) {
 	p.write(name, string(before)+text)
 }
 
+// edit replaces texts by others in a file, in pairs.
+func (p *process) edit(name string, pairs ...string) {
+	p.t.Helper()
+	before, err := os.ReadFile(filepath.Join(p.folder, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(name, strings.NewReplacer(pairs...).Replace(string(before)))
+}
+
 // begin runs the program until the test ends. It shows its log when the test failed.
 func (p *process) begin(path string, arguments ...string) {
 	p.t.Helper()
