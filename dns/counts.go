@@ -57,7 +57,7 @@ type tally struct {
 	sketch sketch
 }
 
-func (t *tally) dropped(over Transport) {
+func (t *tally) ignored(over Transport) {
 	t.queries[over].Add(1)
 	t.silent.Add(1)
 }

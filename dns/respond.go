@@ -104,7 +104,7 @@ func (w *Worker) reply(s *steer.Snapshot, req *Request, to []byte) []byte {
 	rcode, ok := w.query.parse(req.Packet, &w.letters)
 	switch {
 	case !ok, req.Over == QUIC && w.query.offendsQUIC():
-		w.tally.dropped(req.Over)
+		w.tally.ignored(req.Over)
 		return to
 	case w.query.signed:
 		return w.respondSigned(s, req, rcode, to)

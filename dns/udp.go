@@ -49,7 +49,7 @@ func (s *Server) servePackets(ctx context.Context, conn *net.UDPConn, wildcard b
 		snapshot := s.snapshot()
 		request, source, ok := unproxied(snapshot.Policy(), packet[:n], from.Addr())
 		if !ok {
-			worker.tally.dropped(UDP)
+			worker.tally.ignored(UDP)
 			continue
 		}
 		reply := worker.Respond(snapshot, Request{Packet: request, Source: source, Now: time.Now(), Seed: rand.Uint64()}, room)

@@ -263,7 +263,7 @@ func (s *Server) answer(b *batch, wildcard bool) {
 		if proxied {
 			var ok bool
 			if packet, source, ok = unproxied(policy, packet, source); !ok {
-				b.worker.tally.dropped(UDP)
+				b.worker.tally.ignored(UDP)
 				continue
 			}
 		}
