@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -176,7 +178,7 @@ func addFolders(folders map[string]bool, path string) {
 			}
 			rest = append(strings.Split(strings.Trim(target, "/"), "/"), rest[1:]...)
 			continue
-		case len(rest) == 1 || missing(next):
+		case len(rest) == 1 || !errors.Is(err, syscall.EINVAL): // what is there and no link is an invalid argument
 			folders[real] = true
 			if stat, err := os.Stat(next); err == nil && stat.IsDir() {
 				folders[next] = true
@@ -185,9 +187,4 @@ func addFolders(folders map[string]bool, path string) {
 		}
 		real, rest = next, rest[1:]
 	}
-}
-
-func missing(path string) bool {
-	_, err := os.Lstat(path)
-	return err != nil
 }
