@@ -36,7 +36,7 @@ func serverForm() form[Server] {
 		key("listen", "UDP and TCP addresses of the DNS server.", setOf("addresses and ports", 1, addrPort()),
 			func(s *Server) *[]netip.AddrPort { return &s.Listen }).or(`[127.0.0.1:5353, "[::1]:5353"]`),
 		key("workers", "UDP sockets of each address, each with a worker that answers; holds for addresses that are opened from then on. Default: one for each core.", number[int](1, 256), func(s *Server) *int { return &s.Workers }),
-		key("coalesce", "Pause in which queries gather to be answered together, such as 50us, as long as at least one comes in each pause: less work for an answer, and as much more latency. Default: none.",
+		key("coalesce", "Pause in which queries gather to be answered together, such as 200us, as long as at least one comes in each pause: less work for an answer, and as much more latency. Default: none.",
 			duration(0, time.Millisecond), func(s *Server) *time.Duration { return &s.Coalesce }),
 		key("state", "File that holds what survives a restart: verdicts, learned prefixes, the journal.", filePath("the path of a file"),
 			func(s *Server) *string { return &s.State }).or("./gslb.state.db"),
