@@ -40,6 +40,14 @@ func soaking(t *testing.T) time.Duration {
 // memory of the last third is that of the second.
 func TestGarbageAndLoadLeaveNothingBehind(t *testing.T) {
 	at, p := servedServices(t)
+	const opened = "admin door open" // the last that is opened, after the DNS sockets
+	rig.Until(t, rig.Soon, opened, func() string {
+		if log := p.log.String(); !strings.Contains(log, opened) {
+			return log
+		}
+		return opened
+	})
+	before := held(t, p)
 	duration := soaking(t)
 	begin := time.Now()
 	over := begin.Add(duration)
@@ -55,7 +63,6 @@ func TestGarbageAndLoadLeaveNothingBehind(t *testing.T) {
 			c.close()
 		})
 	}
-	before := held(t, p)
 	var most [3]int
 	for time.Now().Before(over) {
 		third := int(3 * time.Since(begin) / duration)
