@@ -40,6 +40,7 @@ type options struct {
 	parts    []string
 	port     int
 	coalesce time.Duration
+	guarded  bool
 }
 
 func main() {
@@ -66,6 +67,7 @@ func parseOptions(arguments []string) (o options, err error) {
 	f.DurationVar(&o.warm, "warm", 150*time.Millisecond, "how long it is asked before that")
 	f.IntVar(&o.port, "port", 25300, "first of 20 ports on loopback")
 	f.DurationVar(&o.coalesce, "coalesce", 0, "the `pause` in which our server gathers packets, server.coalesce; 0: none")
+	f.BoolVar(&o.guarded, "guarded", false, "our server limits rates, so high that nobody is limited, and knows cookies")
 	rates := f.String("rates", "0,20000,5000", "queries a second; 0: as many as are answered")
 	kinds := f.String("mixes", strings.Join(mixes, ","), "what all servers are asked")
 	servers := f.String("servers", "gdnsd,knot,nsd,bind,floor", "who is measured beside gslb")
@@ -98,7 +100,7 @@ func bench(o options) error {
 	if err != nil {
 		return err
 	}
-	w.Check, w.BGP, w.Coalesce = o.port+18, o.port+19, o.coalesce
+	w.Check, w.BGP, w.Coalesce, w.Guarded = o.port+18, o.port+19, o.coalesce, o.guarded
 	closing, err := acceptChecks(w.Check)
 	if err != nil {
 		return err

@@ -61,6 +61,7 @@ type world struct {
 	Pool     []endpoint
 	Database string
 	Coalesce time.Duration // the pause of our server; 0: none
+	Guarded  bool          // our server limits rates and knows cookies
 }
 
 // newWorld writes the zone and the geo data into a folder.
