@@ -72,7 +72,11 @@ func (s *Server) Listen(doors Doors) error {
 	for w, d := range opened {
 		s.doors[w] = d
 		d.serve()
-		s.log.Info("address served", "address", d.address, "transport", w.over.door())
+		log := s.log.With("address", d.address, "transport", w.over.door())
+		if d.buffer > 0 { // the kernel may have given less than was asked for
+			log = log.With("receive_buffer", d.buffer)
+		}
+		log.Info("address served")
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package dns_test
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -64,6 +66,26 @@ func TestServesEveryAddressOverUDPAndTCP(t *testing.T) {
 				t.Errorf("%s %s: %v %s", network, a, err, got)
 			}
 		}
+	}
+}
+
+// The log tells how much room the kernel gave to packets that wait, in the octets by which the kernel counts it.
+func TestReceiveBufferIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	s := snapshotOf(t, text)
+	server := dns.NewServer(dns.NewResponder("ns1", "test"), func() *steer.Snapshot { return s }, slog.New(slog.NewTextHandler(&log, nil)))
+	if err := server.Listen(dns.Doors{Plain: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:0")}}); err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for address, octets := range server.Buffers() {
+		want = fmt.Sprintf("msg=\"address served\" address=%s transport=\"udp and tcp\" receive_buffer=%d\n", address, octets)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want == "" || !strings.Contains(log.String(), want) {
+		t.Errorf("want %q in\n%s", want, log.String())
 	}
 }
 
